@@ -1,0 +1,1 @@
+"""Who may see what, and what nobody may see."""

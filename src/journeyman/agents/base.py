@@ -1,0 +1,106 @@
+"""What an agent is given, what it says while it works, and what it hands back.
+
+An agent's word is never evidence: the outcome says how its turn ended, not whether the work is right.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from journeyman.sandboxes.base import Readiness, Sandbox
+from journeyman.work_orders.order import Usage
+
+RoleName = Literal["plan", "build"]
+
+
+@dataclass(frozen=True)
+class Role:
+    """Instructions and permissions of an agent."""
+
+    name: RoleName
+    instructions: str = field(repr=False)
+    may_write: bool
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """A fault between model and agent that was dealt with."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    call_id: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolFinished:
+    call_id: str
+    tool: str
+    ok: bool
+    output: str
+    duration_seconds: float
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelCalled:
+    model: str
+    usage: Usage
+    duration_seconds: float
+
+
+Happening = Said | Noticed | ToolStarted | ToolFinished | ModelCalled
+OnHappening = Callable[[Happening], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """One turn of work for an agent."""
+
+    role: Role
+    prompt: str = field(repr=False)
+    model: str
+    session_id: str | None = None
+    """The session to go on with, where the backend can."""
+    deliverable: type[BaseModel] | None = None
+    """What the turn must hand back as a value; None when the files are the result."""
+    budget_usd: float | None = None
+    """What this turn may still spend."""
+    max_turns: int = 100
+    timeout_seconds: float = 3600
+
+
+StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    stop_reason: StopReason
+    text: str
+    """The agent's last words."""
+    deliverable: BaseModel | None = None
+    usage: Usage = field(default_factory=Usage)
+    session_id: str | None = None
+
+
+class Agent(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    async def readiness(self) -> Readiness: ...
+
+    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+        """Carry out one turn in the sandbox. Raises AgentFailed, BudgetExceeded or what the model's provider
+        did (Unauthenticated, RateLimited, QuotaExhausted, Transient) once its own patience is at an end."""
+        ...

@@ -1,0 +1,199 @@
+"""Composition root: the only file that names implementations.
+
+`build` makes every part from the settings and puts them together; `serve` runs the whole product in one
+process until it is told to stop.
+"""
+
+import asyncio
+import fcntl
+import ipaddress
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+import journeyman.events.tables
+import journeyman.forges.tables
+import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
+from journeyman import database, telemetry
+from journeyman.access.redaction import Redactor
+from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.api.application import create_app
+from journeyman.api.services import Services
+from journeyman.database import Database
+from journeyman.engine.workers import Engine
+from journeyman.engine.workshop import Workshop
+from journeyman.errors import Conflict, InvalidSetting
+from journeyman.events.feed import Feed
+from journeyman.forges.github import GitHubForge
+from journeyman.forges.local import LocalForge
+from journeyman.gateway.gateway import Gateway
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.loader import library
+
+_GRACEFUL_SECONDS = 2
+
+
+@dataclass(frozen=True)
+class Journeyman:
+    """The product's parts, put together."""
+
+    services: Services
+    engine: Engine
+    workshop: Workshop
+
+
+@asynccontextmanager
+async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[Journeyman]:
+    """The whole product on the running loop: built, started, and taken down again."""
+    redactor = Redactor(settings.secrets())
+    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
+    url = database.database_url(settings.database_url, settings.home)
+    store = Database(url)
+    feed = Feed(store)
+    orders = WorkOrders(store, feed, redactor)
+    gateway = Gateway(settings)
+    github = GitHubForge(settings)
+    local = LocalForge(store, settings.server_url)
+    sandboxes = LocalSandboxes(settings)
+    workshop = Workshop(
+        settings=settings,
+        orders=orders,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=sandboxes,
+        forges={"github": github, "local": local},
+        agents={"builtin": BuiltinAgent(gateway, settings)},
+    )
+    engine = Engine(workshop, database_url=url, home=settings.home)
+    services = Services(
+        settings=settings,
+        database=store,
+        orders=orders,
+        feed=feed,
+        forges=workshop.forges,
+        local_pull_requests=local,
+        mirrors=workshop.mirrors,
+        sandboxes=sandboxes,
+        agents=workshop.agents,
+        gateway=gateway,
+        workflows=library,
+        submit_round=engine.submit,
+        is_ready=lambda: _readiness(store),
+    )
+    await engine.start(works=worker)
+    try:
+        yield Journeyman(services, engine, workshop)
+    finally:
+        feed.close()
+        await engine.stop()
+        await sandboxes.close()
+        await github.aclose()
+        await store.close()
+
+
+def migrate(settings: Settings) -> None:
+    """Bring the database up to date."""
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database.migrate(database.database_url(settings.database_url, settings.home))
+
+
+def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], None] | None = None) -> None:
+    """Run API and worker in this process until it is told to stop."""
+    _check_host(settings.host)
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _only_server(settings.home), _listening(settings) as listener:
+        port = listener.getsockname()[1]
+        settings = settings.model_copy(update={"port": port, "url": f"http://{settings.host}:{port}"})
+        migrate(settings)
+        asyncio.run(_serve(settings, listener, worker, on_ready))
+
+
+async def _serve(
+    settings: Settings, listener: socket.socket, worker: bool, on_ready: Callable[[str], None] | None
+) -> None:
+    async with running(settings, worker=worker) as product:
+        config = uvicorn.Config(
+            create_app(product.services),
+            loop="asyncio",  # spawning a process from uvloop costs five times as much
+            http="httptools",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_GRACEFUL_SECONDS,
+        )
+        server = _Server(config, product.services.feed, lambda: on_ready and on_ready(settings.server_url))
+        await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers, and ends the event streams first: else stopping would wait for every reader."""
+
+    def __init__(self, config: uvicorn.Config, feed: Feed, on_started: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._feed = feed
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._feed.close()
+        super().handle_exit(sig, frame)
+
+
+async def _readiness(store: Database) -> Mapping[str, bool]:
+    return {"database": await store.answers()}
+
+
+def _check_host(host: str) -> None:
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise InvalidSetting(
+            f"{host} is not a loopback address, and there is no sign-in yet to keep strangers out",
+            hint="Listen on 127.0.0.1; reach it from elsewhere by SSH or a proxy that asks who is there.",
+        )
+
+
+@contextmanager
+def _only_server(home: Path) -> Iterator[None]:
+    with (home / "server.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise Conflict(
+                f"a server (process {lock.read().strip() or 'unknown'}) already runs on {home}",
+                hint="Use that one, stop it first, or choose another JOURNEYMAN_HOME.",
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            raise Conflict(
+                f"cannot listen on {settings.host}:{settings.port}: {error.strerror}",
+                hint="Stop what uses the port, or choose another with --port or JOURNEYMAN_PORT.",
+            ) from None
+        yield listener

@@ -1,0 +1,174 @@
+"""The one store: SQLAlchemy on SQLite (WAL) or PostgreSQL, with the same code above it.
+
+SQLite allows one writer at a time. Writers of this process queue on a lock of ours instead of
+SQLite's busy loop, which would wake them in no order after pauses of up to seconds.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import DateTime, Engine, MetaData, Text, create_engine, event, text
+from sqlalchemy.engine import Dialect, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.types import TypeDecorator
+
+from journeyman.errors import InvalidSetting
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+"""Every table of every room; each room's `tables.py` adds its own."""
+
+_BUSY_TIMEOUT_MS = 30_000
+_ANSWER_SECONDS = 3.0
+_MIGRATION_LOCK = 870_001
+"""Any number will do, as long as nothing else in the database takes the same one."""
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware datetimes in and out, on SQLite too, which stores none of its own."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class PlainText(TypeDecorator[str]):
+    """Text without NUL characters, which PostgreSQL cannot keep and no reader misses."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else value.replace("\0", "")
+
+
+def database_url(url: str, home: Path) -> str:
+    """The async SQLAlchemy URL of a setting's value; an empty one is SQLite in the home."""
+    if not url:
+        return f"sqlite+aiosqlite:///{home / 'journeyman.db'}"
+    parsed = make_url(url)
+    backend = parsed.get_backend_name()
+    if backend in ("postgres", "postgresql"):
+        return parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    raise InvalidSetting(
+        f"DATABASE_URL names a {backend} database, which is not supported",
+        hint="Use postgresql://…, or leave it empty for SQLite in the home.",
+    )
+
+
+class Database:
+    """Connections for readers, and transactions for writers."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        self._writing: asyncio.Lock | None = asyncio.Lock() if self.is_sqlite else None
+        options: dict[str, Any] = {"pool_size": 10, "max_overflow": 20}
+        if not self.is_sqlite:
+            options["pool_pre_ping"] = True
+        self._engine: AsyncEngine = create_async_engine(url, **options)
+        if self.is_sqlite:
+            event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        async with self._engine.connect() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction: everything inside happens, or nothing."""
+        async with self._writing or nullcontext(), self._engine.connect() as connection:
+            if self.is_sqlite:
+                await connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                await connection.rollback()
+                raise
+            await connection.commit()
+
+    async def answers(self) -> bool:
+        """Whether the database can be reached just now."""
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), self.reading() as connection:
+                await connection.execute(text("SELECT 1"))
+        except (TimeoutError, DBAPIError):
+            return False
+        return True
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+
+def migrate(url: str) -> None:
+    """Bring the tables up to date; several processes may try at once, and one does it."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    engine = create_engine(url.replace("+aiosqlite", ""))
+    try:
+        with engine.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    finally:
+        engine.dispose()
+
+
+def engine_database(url: str, home: Path) -> tuple[str, Engine | None]:
+    """Where the durable engine keeps its own rows: beside ours on PostgreSQL, a file of its own on SQLite.
+
+    A file of its own because SQLite has one writer per file: checkpoints would queue behind events.
+    """
+    if not url.startswith("sqlite"):
+        return url, None
+    own = f"sqlite:///{home / 'engine.db'}"
+    engine = create_engine(own)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        _set_pragmas(connection)
+
+    return own, engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # Transactions are opened by us (BEGIN IMMEDIATE), not by the driver at the first write: a reader that
+    # turns into a writer half-way fails at once instead of waiting for its turn.
+    connection.isolation_level = None
+    _set_pragmas(connection)
+
+
+def _set_pragmas(connection: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        f"busy_timeout={_BUSY_TIMEOUT_MS}",
+        "foreign_keys=ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

@@ -1,0 +1,1 @@
+"""Durable execution of rounds: the only room that knows the workflow engine."""

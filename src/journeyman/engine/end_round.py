@@ -1,0 +1,93 @@
+"""How a round ends: the sandbox is cleared away and the order says how it went.
+
+Success is what evidence shows. A pass counts only if what was pushed is what was checked: between the
+two there may be nothing but the platform's own records.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from journeyman.engine.workshop import Workshop
+from journeyman.events.types import (
+    AgentWorkOrderCompleted,
+    AgentWorkOrderFailed,
+    Event,
+    SandboxCleanupCompleted,
+    WorkflowPhaseStarted,
+)
+from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
+from journeyman.work_orders.order import WorkOrder
+from journeyman.workflows.progress import Done
+from journeyman.workflows.schema import Workflow
+
+
+async def end_round(
+    workshop: Workshop, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
+) -> str:
+    """Safe to repeat because an order that has ended is left as it is, and clearing away twice is once."""
+    order = await workshop.orders.get(order_id)
+    if order.is_finished:
+        return order.status
+    await workshop.clear(order)
+    stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
+    ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
+    conclusion = conclude(ends)
+    if conclusion.verification == "passed" and not await _checked_is_pushed(workshop, order, done):
+        conclusion = Conclusion(
+            conclusion.status, "none", conclusion.error_message, conclusion.error_category
+        )
+    hint = next((end.hint for end in [beginning, *done.values()] if end.status == "failed" and end.hint), "")
+    changed = await workshop.orders.change(
+        order_id,
+        *_events(order, conclusion, hint),
+        status=conclusion.status,
+        verification=conclusion.verification,
+        error_message=conclusion.error_message,
+        error_category=conclusion.error_category,
+        execution_completed_at=datetime.now(UTC),
+        **({"current_phase": "completed"} if conclusion.status == "completed" else {}),
+    )
+    return changed.status
+
+
+def _end(step: str, done: Done, stops_round: bool) -> StepEnd:
+    verification = done.output.get("verification") if done.kind == "verify" else None
+    return StepEnd(
+        step=step,
+        kind=done.kind,
+        status=done.status,
+        stops_round=stops_round,
+        verification=verification,
+        error_message=done.error_message or str(done.output.get("summary", "")),
+        error_category=done.error_category,
+    )
+
+
+def _events(order: WorkOrder, conclusion: Conclusion, hint: str) -> list[Event]:
+    events: list[Event] = []
+    if order.sandbox_identifier:
+        events.append(SandboxCleanupCompleted(sandbox_identifier=order.sandbox_identifier))
+    if conclusion.status == "completed":
+        completed = AgentWorkOrderCompleted(
+            verification=conclusion.verification, github_pull_request_url=order.github_pull_request_url
+        )
+        return [*events, WorkflowPhaseStarted(phase="completed"), completed]
+    return [
+        *events,
+        AgentWorkOrderFailed(
+            error_message=conclusion.error_message or "",
+            error_category=conclusion.error_category or "internal",
+            hint=hint,
+            github_pull_request_url=order.github_pull_request_url,
+        ),
+    ]
+
+
+async def _checked_is_pushed(workshop: Workshop, order: WorkOrder, done: Mapping[str, Done]) -> bool:
+    checked = next(end.output["commit_sha"] for end in reversed(done.values()) if end.kind == "verify")
+    if order.pushed_commit_sha is None:
+        return True
+    mirror = workshop.mirrors.at(workshop.repository(order))
+    own = f".journeyman/{order.agent_work_order_id}/"
+    paths = await mirror.changed_paths(checked, order.pushed_commit_sha)
+    return all(path.startswith(own) for path in paths)

@@ -1,0 +1,220 @@
+"""Retry, time limit, events and records around one step: the boundary at which errors become results.
+
+Nothing a step raises gets past this file except the end of the process itself, so a round always
+knows how each of its steps ended.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from journeyman import telemetry
+from journeyman.engine.retries import some_jitter, wait_before_retry
+from journeyman.engine.workshop import Workshop, order_context
+from journeyman.errors import Internal, InvalidWorkflow, JourneymanError, Transient
+from journeyman.events.types import (
+    AgentWorkOrderStarted,
+    Event,
+    StepCompleted,
+    StepFailed,
+    StepRetrying,
+    StepSkipped,
+    StepStarted,
+    WorkflowPhaseCompleted,
+    WorkflowPhaseStarted,
+)
+from journeyman.steps import VERBS
+from journeyman.steps.bench import StepBroken
+from journeyman.work_orders.lifecycle import PHASE_OF_KIND
+from journeyman.work_orders.order import StepRecord
+from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
+from journeyman.workflows.schema import StepSpec
+
+
+async def begin_round(workshop: Workshop, order_id: str) -> Done:
+    """Take the order up and prepare its branch, workspace and sandbox.
+
+    Safe to repeat because an order that is running already stays so, and so does what is prepared.
+    """
+    order = await workshop.orders.get(order_id)
+    if order.status == "pending":
+        order = await workshop.orders.change(
+            order_id,
+            AgentWorkOrderStarted(round=order.round),
+            status="running",
+            execution_started_at=order.execution_started_at or datetime.now(UTC),
+        )
+    try:
+        await workshop.prepare(order)
+    except Exception as error:
+        return _failed("prepare", as_ours(error))
+    return Done(kind="prepare", status="completed", output=order_context(order))
+
+
+async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
+    """Make one move of a round, and write down how it went."""
+    match move:
+        case Run(spec):
+            return await _run(_Attempts(workshop, order_id, spec, done))
+        case Skip(spec, reason):
+            end = Done(kind=spec.kind, status="skipped", output={})
+            told: Event = StepSkipped(step=spec.name, kind=spec.kind, reason=reason)
+        case Fail(spec, reason):
+            error = InvalidWorkflow(reason, hint="Correct the step's condition in the workflow.")
+            end = _failed(spec.kind, error)
+            told = _told_failure(spec, end, 0.0)
+    now = datetime.now(UTC)
+    order = await workshop.orders.get(order_id)
+    record = StepRecord(
+        agent_work_order_id=order_id,
+        round=order.round,
+        step=spec.name,
+        kind=spec.kind,
+        status=end.status,
+        attempts=0,
+        started_at=now,
+        completed_at=now,
+        error_message=end.error_message or None,
+        error_category=end.error_category if end.error_message else None,
+    )
+    await workshop.orders.save_step(record, told)
+    return end
+
+
+@dataclass(frozen=True)
+class _Attempts:
+    workshop: Workshop
+    order_id: str
+    spec: StepSpec
+    done: Mapping[str, Done]
+
+
+async def _run(step: _Attempts) -> Done:
+    spec, orders = step.spec, step.workshop.orders
+    started_at, began = datetime.now(UTC), time.monotonic()
+    attempt = 1
+    while True:
+        record = await _start(step, attempt, started_at)
+        end, error = await _attempt(step)
+        if error is None:
+            break
+        wait = wait_before_retry(
+            error.category, attempt, spec.retries, retry_after=error.retry_after, jitter=some_jitter()
+        )
+        if wait is None:
+            break
+        retrying = StepRetrying(
+            step=spec.name,
+            attempt=attempt + 1,
+            wait_seconds=round(wait, 1),
+            error_message=error.message,
+            error_category=error.category,
+        )
+        await orders.emit(step.order_id, retrying)
+        await asyncio.sleep(wait)
+        attempt += 1
+    duration = round(time.monotonic() - began, 3)
+    ended = replace(
+        record,
+        status=end.status,
+        completed_at=datetime.now(UTC),
+        output=dict(end.output),
+        error_message=error.message if error else None,
+        error_category=error.category if error else None,
+    )
+    await orders.save_step(ended, *_told_end(spec, end, duration))
+    return end
+
+
+async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRecord:
+    spec, order = step.spec, await step.workshop.orders.get(step.order_id)
+    record = StepRecord(
+        agent_work_order_id=step.order_id,
+        round=order.round,
+        step=spec.name,
+        kind=spec.kind,
+        status="running",
+        attempts=attempt,
+        started_at=started_at,
+    )
+    events: list[Event] = [StepStarted(step=spec.name, kind=spec.kind, attempt=attempt)]
+    changes: dict[str, Any] = {}
+    phase = PHASE_OF_KIND.get(spec.kind)
+    if phase is not None and order.current_phase != phase:
+        events.insert(0, WorkflowPhaseStarted(phase=phase))
+        changes["current_phase"] = phase
+    await step.workshop.orders.save_step(record, *events, **changes)
+    return record
+
+
+async def _attempt(step: _Attempts) -> tuple[Done, JourneymanError | None]:
+    spec = step.spec
+    try:
+        async with asyncio.timeout(spec.timeout) as limit:
+            order = await step.workshop.orders.get(step.order_id)
+            bench = await step.workshop.lay_bench(order, spec, step.done)
+            output = await VERBS[spec.kind](bench)
+    except TimeoutError as error:
+        ours = _timed_out(spec) if limit.expired() else as_ours(error)
+        return _failed(spec.kind, ours), ours
+    except StepBroken as error:
+        return replace(_failed(spec.kind, error), output=error.output.model_dump(mode="json")), error
+    except Exception as error:
+        ours = as_ours(error)
+        return _failed(spec.kind, ours), ours
+    return Done(kind=spec.kind, status="completed", output=output.model_dump(mode="json")), None
+
+
+def as_ours(error: Exception) -> JourneymanError:
+    """One of our errors for anything that was raised; what we did not foresee is logged in full."""
+    if isinstance(error, JourneymanError):
+        return error
+    if isinstance(error, TimeoutError | ConnectionError):
+        return Transient(f"{type(error).__name__}: {error}", hint="Try again.")
+    telemetry.logger().error("unexpected_error", exc_info=error)
+    return Internal(
+        f"unexpected {type(error).__name__}: {error}",
+        hint="This is a fault in Journeyman; its log says more.",
+    )
+
+
+def _timed_out(spec: StepSpec) -> Transient:
+    return Transient(
+        f"the step took longer than {spec.timeout:g} s", hint="Give the step a longer `timeout`."
+    )
+
+
+def _failed(kind: str, error: JourneymanError) -> Done:
+    return Done(
+        kind=kind,
+        status="failed",
+        output={},
+        error_message=error.message,
+        error_category=error.category,
+        hint=error.hint,
+    )
+
+
+def _told_end(spec: StepSpec, end: Done, duration: float) -> list[Event]:
+    if end.status == "failed":
+        return [_told_failure(spec, end, duration)]
+    completed: list[Event] = [
+        StepCompleted(step=spec.name, kind=spec.kind, duration_seconds=duration, output=dict(end.output))
+    ]
+    if spec.kind in PHASE_OF_KIND:
+        completed.append(WorkflowPhaseCompleted(phase=PHASE_OF_KIND[spec.kind], duration_seconds=duration))
+    return completed
+
+
+def _told_failure(spec: StepSpec, end: Done, duration: float) -> StepFailed:
+    return StepFailed(
+        step=spec.name,
+        kind=spec.kind,
+        duration_seconds=duration,
+        error_message=end.error_message,
+        error_category=end.error_category,
+        hint=end.hint,
+    )

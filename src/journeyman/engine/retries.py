@@ -1,0 +1,25 @@
+"""Whether and when a failed step is tried again: pure, so that the rule can be read and tested."""
+
+import random
+
+from journeyman.errors import Category
+
+_POINTLESS: frozenset[Category] = frozenset(
+    {"invalid_input", "auth", "permission", "budget", "quota", "conflict"}
+)
+"""Trying the same again cannot help until a person changes something."""
+_LONGEST_WAIT_SECONDS = 60.0
+
+
+def wait_before_retry(
+    category: Category, attempt: int, retries: int, *, retry_after: float | None = None, jitter: float = 0.0
+) -> float | None:
+    """Seconds to wait before attempt `attempt + 1`, or None when this failure is final."""
+    if attempt > retries or category in _POINTLESS:
+        return None
+    backoff = min(2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
+    return max(backoff * (1 + jitter), retry_after or 0.0)
+
+
+def some_jitter() -> float:
+    return random.uniform(0.0, 0.25)

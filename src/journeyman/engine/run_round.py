@@ -1,0 +1,84 @@
+"""★ The story of a round: from an accepted work order to a draft pull request.
+
+Begin: the branch, its workspace and its sandbox are made. Then, until nothing may happen any more, ask
+what may happen next and do all of it at once. Finish: say how it went, and why.
+
+Every line that touches the world is a durable step: after a crash the story is read again from the top,
+steps that ended are not done again, and because `next_moves` depends only on how they ended, the second
+reading takes the same road as the first.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from dbos import DBOS, DBOSConfiguredInstance
+
+from journeyman.engine.end_round import end_round
+from journeyman.engine.perform_step import begin_round, perform
+from journeyman.engine.workshop import Workshop
+from journeyman.workflows.progress import Done, Move, next_moves
+from journeyman.workflows.schema import Workflow
+
+
+@DBOS.dbos_class()
+class Rounds(DBOSConfiguredInstance):
+    def __init__(self, workshop: Workshop) -> None:
+        super().__init__("rounds")
+        self._workshop = workshop
+        self._running: set[asyncio.Task[Any]] = set()
+
+    @DBOS.workflow(name="run_round", max_recovery_attempts=10_000)
+    async def run_round(self, order_id: str, definition: dict[str, Any]) -> str:
+        """Carry one round to its end and return the order's status."""
+        with self._interruptible():
+            return await self._tell_story(order_id, definition)
+
+    async def _tell_story(self, order_id: str, definition: dict[str, Any]) -> str:
+        workflow = Workflow.model_validate(definition)
+        beginning = await self._begin(order_id)
+        done: dict[str, Done] = {}
+        if beginning.status == "completed":
+            while moves := next_moves(workflow, done, beginning.output):
+                ends = await asyncio.gather(*(self._perform(order_id, move, done) for move in moves))
+                done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
+        return await self._end(order_id, workflow, beginning, done)
+
+    async def _begin(self, order_id: str) -> Done:
+        return Done(**await DBOS.run_step_async({"name": "begin"}, self._begin_once, order_id))
+
+    async def _perform(self, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
+        name = {"name": f"step {move.step.name}"}
+        return Done(**await DBOS.run_step_async(name, self._perform_once, order_id, move, dict(done)))
+
+    async def _end(self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]) -> str:
+        return await DBOS.run_step_async(
+            {"name": "end"}, end_round, self._workshop, order_id, workflow, beginning, done
+        )
+
+    async def interrupt(self) -> None:
+        """Cut off what runs in this process. It counts as a crash: the next start goes on with it."""
+        tasks = list(self._running)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            yield
+        finally:
+            self._running.discard(task)
+
+    # What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
+
+    async def _begin_once(self, order_id: str) -> dict[str, Any]:
+        return asdict(await begin_round(self._workshop, order_id))
+
+    async def _perform_once(self, order_id: str, move: Move, done: Mapping[str, Done]) -> dict[str, Any]:
+        return asdict(await perform(self._workshop, order_id, move, done))

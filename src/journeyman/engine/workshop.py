@@ -1,0 +1,180 @@
+"""What a worker has: the places and tools from which a bench is laid for each step.
+
+Everything here can be rebuilt from the order, the mirror and its snapshots; losing the process loses
+nothing but time.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeyman.agents.base import Agent
+from journeyman.errors import NotFound
+from journeyman.events.types import GitBranchCreated, SandboxCreated
+from journeyman.forges.base import Forge, Person
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.run import host_author
+from journeyman.git.workspaces import Workspace, Workspaces
+from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.settings import Settings
+from journeyman.steps.bench import Bench
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.progress import Done, context_of
+from journeyman.workflows.schema import StepSpec
+from journeyman.workflows.templates import render
+
+_NOBODY = Person("Journeyman", "agent@journeyman.invalid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workshop:
+    settings: Settings
+    orders: WorkOrders
+    mirrors: Mirrors
+    workspaces: Workspaces
+    sandboxes: SandboxProvider
+    forges: Mapping[str, Forge]
+    agents: Mapping[str, Agent]
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def repository(self, order: WorkOrder) -> Repository:
+        return parse_repository(
+            order.repository_url,
+            github_url=self.settings.github_url,
+            allow_local=self.settings.allow_local_repositories,
+        )
+
+    async def prepare(self, order: WorkOrder) -> None:
+        """Bring the mirror up to date, make the branch, its workspace and its sandbox.
+
+        Safe to repeat because each of them is taken as it is found.
+        """
+        repository = self.repository(order)
+        forge = self.forges[repository.forge]
+        mirror = await self.mirrors.refresh(repository, await forge.remote(repository))
+        if order.base_commit_sha is None:
+            base_branch = order.base_branch or await mirror.default_branch()
+            base = await mirror.resolve(base_branch)
+            await mirror.check_checkout(
+                base,
+                max_files=self.settings.repository_max_files,
+                max_bytes=self.settings.repository_max_bytes,
+            )
+            created = GitBranchCreated(
+                git_branch_name=order.git_branch_name, base_branch=base_branch, base_commit_sha=base
+            )
+            order = await self.orders.change(
+                order.agent_work_order_id, created, base_branch=base_branch, base_commit_sha=base
+            )
+        started = time.monotonic()
+        sandbox = await self._open_sandbox(
+            await self._open_workspace(order, repository), order, writable=True
+        )
+        if order.sandbox_identifier is None:
+            made = SandboxCreated(
+                sandbox_identifier=sandbox.identifier,
+                sandbox_type=order.sandbox_type,
+                isolation=self.sandboxes.isolation,
+                duration_seconds=round(time.monotonic() - started, 3),
+            )
+            await self.orders.change(order.agent_work_order_id, made, sandbox_identifier=sandbox.identifier)
+
+    async def lay_bench(self, order: WorkOrder, spec: StepSpec, done: Mapping[str, Done]) -> Bench:
+        repository = self.repository(order)
+        forge = self.forges[repository.forge]
+        workspace = await self._open_workspace(order, repository)
+
+        async def open_sandbox(writable: bool) -> Sandbox:
+            return await self._open_sandbox(workspace, order, writable=writable)
+
+        context = context_of(done, order_context(order))
+        return Bench(
+            order=order,
+            round=order.round,
+            spec=spec,
+            task=render(spec.prompt, context) if spec.prompt else order.initial_prompt,
+            context=context,
+            done=done,
+            settings=self.settings,
+            orders=self.orders,
+            repository=repository,
+            workspace=workspace,
+            forge=forge,
+            agent=self._agent(order),
+            author=await self._author(forge),
+            open_sandbox=open_sandbox,
+            workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
+        )
+
+    async def clear(self, order: WorkOrder) -> None:
+        """End the order's sandboxes and remove its workspace; branch and snapshots stay in the mirror.
+
+        Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
+        """
+        await self.sandboxes.cleanup(order.agent_work_order_id)
+        if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
+            workspace = await self._open_workspace(order, self.repository(order))
+            await workspace.snapshot()
+        await self.workspaces.remove(order.agent_work_order_id)
+        self._locks.pop(order.agent_work_order_id, None)
+
+    async def sweep(self) -> None:
+        """Remove what dead orders left behind on this machine."""
+        live = {order.agent_work_order_id for order in await self.orders.unfinished()}
+        await self.sandboxes.sweep(live)
+        await self.workspaces.sweep(live)
+
+    def _agent(self, order: WorkOrder) -> Agent:
+        if order.agent not in self.agents:
+            raise NotFound(f"there is no agent {order.agent!r}", hint="`jm agents` shows those that exist.")
+        return self.agents[order.agent]
+
+    async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
+        assert order.base_commit_sha is not None, "prepare() comes first"
+        return await self.workspaces.open(
+            self.mirrors.at(repository),
+            order_id=order.agent_work_order_id,
+            kind=order.sandbox_type,
+            branch=order.git_branch_name,
+            base_commit_sha=order.base_commit_sha,
+        )
+
+    async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
+        settings = self.settings
+        return await self.sandboxes.setup(
+            SandboxSpec(
+                order_id=order.agent_work_order_id,
+                tree=workspace.tree,
+                git_directories=workspace.git_directories,
+                writable=writable,
+                network=settings.sandbox_network,
+                limits=Limits(
+                    memory_mb=settings.sandbox_memory_mb,
+                    processes=settings.sandbox_processes,
+                    output_bytes=settings.sandbox_output_bytes,
+                ),
+            )
+        )
+
+    async def _author(self, forge: Forge) -> Person:
+        settings = self.settings
+        if settings.git_author_name and settings.git_author_email:
+            return Person(settings.git_author_name, settings.git_author_email)
+        return await forge.author() or await host_author() or _NOBODY
+
+
+def order_context(order: WorkOrder) -> dict[str, Any]:
+    """What templates and conditions may read of an order."""
+    return {
+        "agent_work_order_id": order.agent_work_order_id,
+        "title": order.title,
+        "initial_prompt": order.initial_prompt,
+        "repository_url": order.repository_url,
+        "git_branch_name": order.git_branch_name,
+        "github_issue_number": order.github_issue_number or "",
+        "round": order.round,
+    }

@@ -1,0 +1,291 @@
+"""Every kind of event, as a frozen union.
+
+The names are the wire names: SSE, WebSocket, log lines and `jm watch` show them as they stand here.
+An event tells a fact that is already true; nothing is ever changed or removed.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+Phase = Literal["planning", "implementing", "testing", "completed"]
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AgentWorkOrderCreated(_Event):
+    type: Literal["agent_work_order_created"] = "agent_work_order_created"
+    repository_url: str
+    workflow_type: str
+    sandbox_type: str
+    agent: str
+    model: str
+    title: str
+
+
+class AgentWorkOrderStarted(_Event):
+    type: Literal["agent_work_order_started"] = "agent_work_order_started"
+    round: int
+
+
+class AgentWorkOrderCompleted(_Event):
+    type: Literal["agent_work_order_completed"] = "agent_work_order_completed"
+    verification: str
+    github_pull_request_url: str | None = None
+
+
+class AgentWorkOrderFailed(_Event):
+    type: Literal["agent_work_order_failed"] = "agent_work_order_failed"
+    error_message: str
+    error_category: str
+    hint: str = ""
+    github_pull_request_url: str | None = None
+
+
+class SandboxCreated(_Event):
+    type: Literal["sandbox_created"] = "sandbox_created"
+    sandbox_identifier: str
+    sandbox_type: str
+    isolation: str
+    duration_seconds: float
+
+
+class SandboxCleanupCompleted(_Event):
+    type: Literal["sandbox_cleanup_completed"] = "sandbox_cleanup_completed"
+    sandbox_identifier: str
+
+
+class GitBranchCreated(_Event):
+    type: Literal["git_branch_created"] = "git_branch_created"
+    git_branch_name: str
+    base_branch: str
+    base_commit_sha: str
+
+
+class GitCommitCreated(_Event):
+    type: Literal["git_commit_created"] = "git_commit_created"
+    commit_sha: str
+    message: str
+    phase: Phase
+    step: str
+    git_commit_count: int
+    git_files_changed: int
+    git_lines_added: int
+    git_lines_removed: int
+
+
+class GitSnapshotCreated(_Event):
+    type: Literal["git_snapshot_created"] = "git_snapshot_created"
+    ref: str
+    commit_sha: str
+
+
+class GitPushCompleted(_Event):
+    type: Literal["git_push_completed"] = "git_push_completed"
+    git_branch_name: str
+    commit_sha: str
+
+
+class WorkflowPhaseStarted(_Event):
+    type: Literal["workflow_phase_started"] = "workflow_phase_started"
+    phase: Phase
+
+
+class WorkflowPhaseCompleted(_Event):
+    type: Literal["workflow_phase_completed"] = "workflow_phase_completed"
+    phase: Phase
+    duration_seconds: float
+
+
+class StepStarted(_Event):
+    type: Literal["step_started"] = "step_started"
+    step: str
+    kind: str
+    attempt: int
+
+
+class StepRetrying(_Event):
+    type: Literal["step_retrying"] = "step_retrying"
+    step: str
+    attempt: int
+    wait_seconds: float
+    error_message: str
+    error_category: str
+
+
+class StepCompleted(_Event):
+    type: Literal["step_completed"] = "step_completed"
+    step: str
+    kind: str
+    duration_seconds: float
+    output: dict[str, Any]
+
+
+class StepFailed(_Event):
+    type: Literal["step_failed"] = "step_failed"
+    step: str
+    kind: str
+    duration_seconds: float
+    error_message: str
+    error_category: str
+    hint: str = ""
+
+
+class StepSkipped(_Event):
+    type: Literal["step_skipped"] = "step_skipped"
+    step: str
+    kind: str
+    reason: str
+
+
+class PlanCreated(_Event):
+    type: Literal["plan_created"] = "plan_created"
+    step: str
+    reasoning: str
+    subtasks: list[str]
+
+
+class SubtaskStarted(_Event):
+    type: Literal["subtask_started"] = "subtask_started"
+    step: str
+    number: int
+    of: int
+    title: str
+
+
+class AgentText(_Event):
+    """A piece of what the agent says, as it streams."""
+
+    type: Literal["agent_text"] = "agent_text"
+    step: str
+    text: str
+
+
+class AgentNotice(_Event):
+    """Something went wrong between model and agent and was dealt with: said, so that nobody wonders."""
+
+    type: Literal["agent_notice"] = "agent_notice"
+    step: str
+    text: str
+
+
+class ToolCallStarted(_Event):
+    type: Literal["tool_call_started"] = "tool_call_started"
+    step: str
+    call_id: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+class ToolCallCompleted(_Event):
+    type: Literal["tool_call_completed"] = "tool_call_completed"
+    step: str
+    call_id: str
+    tool: str
+    ok: bool
+    exit_code: int | None = None
+    duration_seconds: float
+    output: str
+
+
+class ModelCallCompleted(_Event):
+    type: Literal["model_call_completed"] = "model_call_completed"
+    step: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    tokens_cache_read: int
+    cost_usd: float | None
+    duration_seconds: float
+
+
+class VerificationAttemptCompleted(_Event):
+    type: Literal["verification_attempt_completed"] = "verification_attempt_completed"
+    step: str
+    attempt: int
+    passed: bool
+    commit_sha: str
+    checks: list[dict[str, Any]]
+    summary: str
+
+
+class GithubIssueRead(_Event):
+    type: Literal["github_issue_read"] = "github_issue_read"
+    github_issue_number: str
+    title: str
+
+
+class GithubIssueCommented(_Event):
+    type: Literal["github_issue_commented"] = "github_issue_commented"
+    github_issue_number: str
+    url: str
+
+
+class GithubPullRequestCreated(_Event):
+    type: Literal["github_pull_request_created"] = "github_pull_request_created"
+    github_pull_request_url: str
+    number: int
+    draft: bool
+
+
+class GithubPullRequestUpdated(_Event):
+    type: Literal["github_pull_request_updated"] = "github_pull_request_updated"
+    github_pull_request_url: str
+    number: int
+    draft: bool
+
+
+Event = Annotated[
+    AgentWorkOrderCreated
+    | AgentWorkOrderStarted
+    | AgentWorkOrderCompleted
+    | AgentWorkOrderFailed
+    | SandboxCreated
+    | SandboxCleanupCompleted
+    | GitBranchCreated
+    | GitCommitCreated
+    | GitSnapshotCreated
+    | GitPushCompleted
+    | WorkflowPhaseStarted
+    | WorkflowPhaseCompleted
+    | StepStarted
+    | StepRetrying
+    | StepCompleted
+    | StepFailed
+    | StepSkipped
+    | PlanCreated
+    | SubtaskStarted
+    | AgentText
+    | AgentNotice
+    | ToolCallStarted
+    | ToolCallCompleted
+    | ModelCallCompleted
+    | VerificationAttemptCompleted
+    | GithubIssueRead
+    | GithubIssueCommented
+    | GithubPullRequestCreated
+    | GithubPullRequestUpdated,
+    Field(discriminator="type"),
+]
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+LAST_EVENTS = frozenset({"agent_work_order_completed", "agent_work_order_failed"})
+"""After one of these an order rests until somebody starts another round."""
+
+CHATTER = frozenset({"agent_text", "tool_call_started", "tool_call_completed"})
+"""What agents and tools say: streamed by SSE, left out of status messages and log lines."""
+
+
+class StoredEvent(BaseModel):
+    """An event with its place in the order's dense sequence."""
+
+    model_config = ConfigDict(frozen=True)
+
+    agent_work_order_id: str
+    sequence: int
+    timestamp: datetime
+    event: Event

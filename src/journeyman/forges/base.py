@@ -1,0 +1,99 @@
+"""What a forge is: it knows repositories and issues, and keeps pull requests.
+
+Every call that changes something looks first, because a step may be repeated and an answer may
+have been lost on the way back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from journeyman.work_orders.repositories import Repository
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Where git fetches and pushes. The headers carry the credential and go to git by environment only."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class RepositoryFacts:
+    default_branch: str
+    can_push: bool
+
+
+@dataclass(frozen=True)
+class Person:
+    name: str
+    email: str
+
+
+@dataclass(frozen=True)
+class Issue:
+    number: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    number: int
+    url: str
+    title: str
+    body: str
+    draft: bool
+    state: Literal["open", "closed", "merged"]
+    branch: str
+    base: str
+    was_created: bool = False
+    """True only in the answer of the call that made it."""
+
+
+class Forge(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    async def verify(self, repository: Repository) -> RepositoryFacts:
+        """What the repository is, or an error that says why it cannot be reached and what to do."""
+        ...
+
+    async def remote(self, repository: Repository) -> Remote: ...
+
+    async def author(self) -> Person | None:
+        """The person that commits and pull requests are made for; None when the forge does not know one."""
+        ...
+
+    async def read_issue(self, repository: Repository, number: str) -> Issue: ...
+
+    async def comment_on_issue(self, repository: Repository, number: str, body: str, *, marker: str) -> str:
+        """Write one comment, or rewrite the one that holds this marker. Returns its address."""
+        ...
+
+    async def open_pull_request(
+        self, repository: Repository, *, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
+        """The pull request of this branch: the one there is, open or not, else a new draft."""
+        ...
+
+    async def update_pull_request(
+        self, repository: Repository, number: int, *, body: str, title: str | None = None
+    ) -> PullRequest:
+        """Replace our part of the body, between its markers; what people wrote around it stays."""
+        ...
+
+    async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
+        """Take a pull request out of draft; one that is out already stays as it is."""
+        ...
+
+
+class PullRequestShelf(Protocol):
+    """A forge of ours that can show all the pull requests it keeps."""
+
+    async def list_pull_requests(
+        self, *, repository_url: str | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[PullRequest], int]: ...
+
+    async def get_pull_request(self, number: int) -> PullRequest: ...

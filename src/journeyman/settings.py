@@ -1,0 +1,179 @@
+"""Every setting, in one place: the only module that reads the environment.
+
+Values come from the environment, then from `journeyman.toml` in the home. A file in the working
+directory is never read: the working directory may be a repository that somebody else wrote.
+"""
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from journeyman.errors import InvalidSetting
+
+_OWN_PREFIX = "JOURNEYMAN_"
+
+
+def _default_home() -> Path:
+    return Path(platformdirs.user_data_dir("journeyman", appauthor=False))
+
+
+class Settings(BaseModel):
+    """What an operator can choose. A field's alias is the name of its environment variable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    home: Path = Field(default_factory=_default_home, alias="JOURNEYMAN_HOME")
+    """Where databases, mirrors, workspaces and logs live."""
+    database_url: str = Field(default="", alias="DATABASE_URL")
+    """`postgresql://…`; empty means SQLite in the home."""
+    host: str = Field(default="127.0.0.1", alias="JOURNEYMAN_HOST")
+    """Address the server listens on. There is no sign-in yet, so only loopback is accepted."""
+    port: int = Field(default=8700, ge=0, le=65535, alias="JOURNEYMAN_PORT")
+    """Port the server listens on; 0 picks a free one."""
+    url: str = Field(default="", alias="JOURNEYMAN_URL")
+    """The server that `jm` talks to; empty means host and port above."""
+    api_key: SecretStr | None = Field(default=None, alias="JOURNEYMAN_API_KEY")
+    """Sent by `jm` as a bearer token; a single-user server does not ask for one."""
+    max_concurrent_orders: int = Field(default=20, ge=1, alias="JOURNEYMAN_MAX_CONCURRENT_ORDERS")
+    """Orders that run at once in one process; the others wait in the queue."""
+
+    model: str = Field(default="", alias="JOURNEYMAN_MODEL")
+    """Model of orders that name none, as `provider/model`. Empty: they are refused with a hint."""
+    scripts: Path | None = Field(default=None, alias="JOURNEYMAN_SCRIPTS")
+    """Directory with scripts of the scripted model, beside the bundled ones."""
+    agent_max_turns: int = Field(default=100, ge=1, alias="JOURNEYMAN_AGENT_MAX_TURNS")
+    """Model calls that one agent turn may make before it is stopped."""
+    agent_timeout_seconds: float = Field(default=3600, gt=0, alias="JOURNEYMAN_AGENT_TIMEOUT_SECONDS")
+    """Wall clock that one agent turn may take."""
+    model_idle_timeout_seconds: float = Field(
+        default=120, gt=0, alias="JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS"
+    )
+    """Silence of a model's stream after which the call counts as cut."""
+    verification_attempts: int = Field(default=5, ge=1, le=20, alias="JOURNEYMAN_VERIFICATION_ATTEMPTS")
+    """Times that the checks run; between them the agent is given what failed."""
+    verification_timeout_seconds: float = Field(
+        default=1800, gt=0, alias="JOURNEYMAN_VERIFICATION_TIMEOUT_SECONDS"
+    )
+    """Wall clock that one check may take."""
+
+    local_isolation: Literal["bubblewrap", "none"] = Field(
+        default="bubblewrap", alias="JOURNEYMAN_LOCAL_ISOLATION"
+    )
+    """`none` runs agents without a jail, as the user of the server. Every surface then says so."""
+    sandbox_network: Literal["none", "open"] = Field(default="none", alias="JOURNEYMAN_SANDBOX_NETWORK")
+    """Network inside the local sandbox."""
+    sandbox_memory_mb: int = Field(default=4096, ge=64, alias="JOURNEYMAN_SANDBOX_MEMORY_MB")
+    """Memory that one order's sandbox may use."""
+    sandbox_processes: int = Field(default=512, ge=16, alias="JOURNEYMAN_SANDBOX_PROCESSES")
+    """Processes and threads that may live in one order's sandbox."""
+    sandbox_command_timeout_seconds: float = Field(
+        default=600, gt=0, alias="JOURNEYMAN_SANDBOX_COMMAND_TIMEOUT_SECONDS"
+    )
+    """Longest run of one command of an agent."""
+    sandbox_output_bytes: int = Field(default=1_000_000, ge=1000, alias="JOURNEYMAN_SANDBOX_OUTPUT_BYTES")
+    """Output of one command that is kept; the middle of more is dropped."""
+    sandbox_paths: list[Path] = Field(default_factory=list, alias="JOURNEYMAN_SANDBOX_PATHS")
+    """More directories to show read-only inside the sandbox (toolchains), separated by `:`."""
+
+    allow_local_repositories: bool = Field(default=True, alias="JOURNEYMAN_ALLOW_LOCAL_REPOSITORIES")
+    """Whether an order may name a directory of this machine."""
+    repository_max_files: int = Field(default=200_000, ge=1, alias="JOURNEYMAN_REPOSITORY_MAX_FILES")
+    """Files that a checkout may have; counted before it is made."""
+    repository_max_bytes: int = Field(default=4_000_000_000, ge=1, alias="JOURNEYMAN_REPOSITORY_MAX_BYTES")
+    """Bytes that a checkout may have; counted before it is made."""
+    git_author_name: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_NAME")
+    """Author of commits; empty means the forge's user, or git's own user.name."""
+    git_author_email: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_EMAIL")
+    """Email of the author; empty means as for the name."""
+    records: Literal["tree", "notes"] = Field(default="tree", alias="JOURNEYMAN_RECORDS")
+    """Plan and test results: committed under `.journeyman/`, or kept in git notes."""
+
+    github_url: str = Field(default="https://github.com", alias="JOURNEYMAN_GITHUB_URL")
+    """Web and git address of GitHub or GitHub Enterprise."""
+    github_api_url: str = Field(default="https://api.github.com", alias="JOURNEYMAN_GITHUB_API_URL")
+    """API address of GitHub or GitHub Enterprise."""
+    github_token: SecretStr | None = Field(default=None, alias="GITHUB_TOKEN")
+    """Pull requests are opened as the owner of this token. It never enters a sandbox."""
+    openai_api_key: SecretStr | None = Field(default=None, alias="OPENAI_API_KEY")
+    """Makes `openai/…` models usable."""
+    openai_base_url: str = Field(default="", alias="OPENAI_BASE_URL")
+    """Another server that speaks OpenAI's chat completions."""
+    anthropic_api_key: SecretStr | None = Field(default=None, alias="ANTHROPIC_API_KEY")
+    """Makes `anthropic/…` models usable."""
+    anthropic_base_url: str = Field(default="", alias="ANTHROPIC_BASE_URL")
+    """Another server that speaks Anthropic's messages."""
+    gemini_api_key: SecretStr | None = Field(default=None, alias="GEMINI_API_KEY")
+    """Makes `google/…` models usable."""
+    gemini_base_url: str = Field(default="", alias="GOOGLE_GEMINI_BASE_URL")
+    """Another server that speaks Google's generateContent."""
+
+    log_format: Literal["auto", "console", "json"] = Field(default="auto", alias="JOURNEYMAN_LOG_FORMAT")
+    """The server's own log: `auto` is pretty on a terminal and JSON lines elsewhere."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        return not self.database_url
+
+    @property
+    def server_url(self) -> str:
+        return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    def secrets(self) -> list[str]:
+        """Every secret value, for redaction."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+
+
+SETTING_NAMES: dict[str, str] = {
+    field.alias: name for name, field in Settings.model_fields.items() if field.alias is not None
+}
+
+
+def load_settings(environment: dict[str, str] | None = None) -> Settings:
+    """Settings from the environment over the home's `journeyman.toml`. Unknown names are refused."""
+    environment = dict(os.environ) if environment is None else environment
+    _refuse_unknown(name for name in environment if name.startswith(_OWN_PREFIX))
+    chosen: dict[str, Any] = {
+        name: value for name, value in environment.items() if name in SETTING_NAMES and value != ""
+    }
+    home = Path(chosen.get("JOURNEYMAN_HOME", _default_home())).expanduser().absolute()
+    merged = {**_read_file(home / "journeyman.toml"), **chosen, "JOURNEYMAN_HOME": home}
+    paths = merged.get("JOURNEYMAN_SANDBOX_PATHS")
+    if isinstance(paths, str):
+        merged["JOURNEYMAN_SANDBOX_PATHS"] = [path for path in paths.split(":") if path]
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidSetting(
+            f"setting {first['loc'][0]} cannot be used: {first['msg']}",
+            hint="See docs/reference/settings.md for what it accepts.",
+        ) from None
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"{path} is not valid TOML: {error}", hint="Correct the file.") from None
+    _refuse_unknown(values)
+    return values
+
+
+def _refuse_unknown(names: Any) -> None:
+    for name in names:
+        if name not in SETTING_NAMES:
+            near = difflib.get_close_matches(name, SETTING_NAMES, n=1)
+            raise InvalidSetting(
+                f"there is no setting {name}",
+                hint=f"Did you mean {near[0]}?"
+                if near
+                else "See docs/reference/settings.md for all of them.",
+            )

@@ -1,0 +1,19 @@
+"""The verbs: what a step of each kind does."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from pydantic import BaseModel
+
+from journeyman.steps import build, open_pull_request, plan, shell, verify
+from journeyman.steps.bench import Bench
+
+Verb = Callable[[Bench], Awaitable[BaseModel]]
+
+VERBS: Mapping[str, Verb] = {
+    "plan": plan.run,
+    "build": build.run,
+    "verify": verify.run,
+    "open_pull_request": open_pull_request.run,
+    "shell": shell.run,
+}
+"""A step's kind, as workflows name it, and the verb that carries it out."""

@@ -1,0 +1,250 @@
+"""What a step is given: the order, its workspace, and the people and tools to work with.
+
+A step never sees the engine, a token or a database: everything it may do goes through its bench,
+which writes every happening down as an event on the way.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from journeyman.agents.base import (
+    Agent,
+    Assignment,
+    Happening,
+    ModelCalled,
+    Noticed,
+    Outcome,
+    Role,
+    Said,
+    ToolFinished,
+    ToolStarted,
+)
+from journeyman.agents.plan import Plan
+from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.events.types import (
+    AgentNotice,
+    AgentText,
+    Event,
+    GitCommitCreated,
+    GitSnapshotCreated,
+    ModelCallCompleted,
+    Phase,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
+from journeyman.forges.base import Forge, Person, Remote
+from journeyman.git.commits import Message
+from journeyman.git.workspaces import Workspace
+from journeyman.sandboxes.base import Sandbox
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.repositories import Repository
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.progress import Done
+from journeyman.workflows.schema import StepSpec
+
+_SNAPSHOT_EVERY_SECONDS = 25.0
+"""Below the promise of at most 30 s of lost work, by the time that a snapshot takes."""
+
+
+class StepBroken(JourneymanError):
+    """A step did its work and the result is a failure; later steps may still read its output."""
+
+    category = "verification"
+
+    def __init__(self, message: str, output: BaseModel, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.output = output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    order: WorkOrder
+    round: int
+    spec: StepSpec
+    task: str
+    """What is wanted: the step's own prompt where its workflow gives one, else the order's."""
+    context: Mapping[str, Any]
+    """What templates may read: the order and the outputs of earlier steps."""
+    done: Mapping[str, Done]
+    """The steps that ended before this one, by name."""
+    settings: Settings
+    orders: WorkOrders
+    repository: Repository
+    workspace: Workspace
+    forge: Forge
+    agent: Agent
+    author: Person
+    open_sandbox: Callable[[bool], Awaitable[Sandbox]]
+    """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
+    workspace_lock: asyncio.Lock
+    """Held by a step that writes files, so that parallel steps do not trample each other."""
+
+    @property
+    def order_id(self) -> str:
+        return self.order.agent_work_order_id
+
+    @property
+    def plan(self) -> Plan | None:
+        """The newest plan that an earlier step of this round made."""
+        made = [
+            done.output for done in self.done.values() if done.kind == "plan" and done.status == "completed"
+        ]
+        return Plan.model_validate({name: made[-1][name] for name in Plan.model_fields}) if made else None
+
+    async def emit(self, *events: Event) -> None:
+        await self.orders.emit(self.order_id, *events)
+
+    async def remote(self) -> Remote:
+        return await self.forge.remote(self.repository)
+
+    async def agent_turn(
+        self, role: Role, prompt: str, *, deliverable: type[BaseModel] | None = None
+    ) -> Outcome:
+        """Let the agent work once. What it wrote is snapshotted while it works and when it ends."""
+        sandbox = await self.open_sandbox(role.may_write)
+        current = await self.orders.get(self.order_id)
+        assignment = Assignment(
+            role=role,
+            prompt=prompt,
+            model=self.order.model,
+            session_id=current.agent_session_id,
+            deliverable=deliverable,
+            budget_usd=_left(current),
+            max_turns=self.settings.agent_max_turns,
+            timeout_seconds=self.settings.agent_timeout_seconds,
+        )
+        async with self._snapshots(role.may_write):
+            outcome = await self.agent.work(assignment, sandbox, self._tell)
+        if outcome.session_id and outcome.session_id != current.agent_session_id:
+            await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
+        return outcome
+
+    async def commit(
+        self,
+        phase: Phase,
+        subject: str,
+        *,
+        body: str = "",
+        subtask: int | None = None,
+        records: Mapping[str, bytes] | None = None,
+    ) -> str | None:
+        """Commit what changed, with what the platform itself has to record. None when nothing changed."""
+        records = {
+            f".journeyman/{self.order_id}/{name}": content for name, content in (records or {}).items()
+        }
+        in_tree = records if self.settings.records == "tree" else {}
+        message = Message(
+            subject=subject,
+            body=body,
+            order_id=self.order_id,
+            phase=phase,
+            step=self.spec.name,
+            subtask=subtask,
+        )
+        commit_sha = await self.workspace.commit(message, author=self.author, records=in_tree)
+        if records and not in_tree:
+            await self.workspace.annotate(commit_sha or await self.workspace.head(), records)
+        if commit_sha is None:
+            return None
+        progress = await self.workspace.mirror.progress(
+            self.order_id, self.order.git_branch_name, self.workspace.base_commit_sha
+        )
+        counts = {
+            "git_commit_count": progress.git_commit_count,
+            "git_files_changed": progress.git_files_changed,
+            "git_lines_added": progress.git_lines_added,
+            "git_lines_removed": progress.git_lines_removed,
+        }
+        created = GitCommitCreated(
+            commit_sha=commit_sha, message=subject, phase=phase, step=self.spec.name, **counts
+        )
+        await self.orders.change(self.order_id, created, **counts)
+        return commit_sha
+
+    @asynccontextmanager
+    async def _snapshots(self, may_write: bool) -> AsyncIterator[None]:
+        if not may_write:
+            yield
+            return
+        ticking = asyncio.create_task(self._keep_taking_snapshots())
+        try:
+            yield
+        finally:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+            await self._take_snapshot()
+
+    async def _keep_taking_snapshots(self) -> None:
+        while True:
+            await asyncio.sleep(_SNAPSHOT_EVERY_SECONDS)
+            await self._take_snapshot()
+
+    async def _take_snapshot(self) -> None:
+        snapshot = await self.workspace.snapshot()
+        if snapshot is not None:
+            await self.emit(GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha))
+
+    async def _tell(self, happening: Happening) -> None:
+        step = self.spec.name
+        match happening:
+            case Said(text):
+                await self.emit(AgentText(step=step, text=text))
+            case Noticed(text):
+                await self.emit(AgentNotice(step=step, text=text))
+            case ToolStarted(call_id, tool, arguments):
+                await self.emit(ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments))
+            case ToolFinished():
+                await self.emit(
+                    ToolCallCompleted(
+                        step=step,
+                        call_id=happening.call_id,
+                        tool=happening.tool,
+                        ok=happening.ok,
+                        exit_code=happening.exit_code,
+                        duration_seconds=round(happening.duration_seconds, 3),
+                        output=happening.output,
+                    )
+                )
+            case ModelCalled(model, usage, duration_seconds):
+                called = ModelCallCompleted(
+                    step=step,
+                    model=model,
+                    tokens_in=usage.tokens_in,
+                    tokens_out=usage.tokens_out,
+                    tokens_cache_read=usage.tokens_cache_read,
+                    cost_usd=usage.cost_usd,
+                    duration_seconds=round(duration_seconds, 3),
+                )
+                await self.orders.add_usage(self.order_id, self.round, step, usage, called)
+
+
+def finished_turn(outcome: Outcome) -> Outcome:
+    """The outcome of a turn that came to its end, or an AgentFailed that says why it did not."""
+    problems = {
+        "refused": ("the model refused the task", "Say the task in other words, or choose another model."),
+        "no_answer": ("the model gave no answer", "Try again, or choose another model."),
+        "turn_limit": (
+            "the agent was stopped at its limit of model calls",
+            "Split the task, or raise JOURNEYMAN_AGENT_MAX_TURNS.",
+        ),
+        "time_limit": (
+            "the agent was stopped at its time limit",
+            "Split the task, or raise JOURNEYMAN_AGENT_TIMEOUT_SECONDS.",
+        ),
+    }
+    if outcome.stop_reason == "finished":
+        return outcome
+    what, hint = problems[outcome.stop_reason]
+    raise AgentFailed(what, hint=hint)
+
+
+def _left(order: WorkOrder) -> float | None:
+    if order.budget_usd is None:
+        return None
+    return max(0.0, order.budget_usd - (order.cost_usd or 0.0))

@@ -1,0 +1,49 @@
+"""Have an agent carry out the plan's subtasks, one after the other, each ending in a commit.
+
+Safe to repeat because a subtask whose commit is on the branch is not begun again, and what an
+interrupted one wrote is still in the workspace or restored from its newest snapshot.
+"""
+
+from pydantic import BaseModel
+
+from journeyman.agents.roles import ROLES, subtask_prompt
+from journeyman.errors import AgentFailed
+from journeyman.events.types import SubtaskStarted
+from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.plan import single_task
+
+
+class BuildOutput(BaseModel):
+    subtasks_count: int
+    commits: list[str]
+    summary: str
+    """The agent's own last words; a claim, not evidence."""
+
+
+async def run(bench: Bench) -> BuildOutput:
+    plan = bench.plan or single_task(bench.task)
+    commits: list[str] = []
+    summary = ""
+    async with bench.workspace_lock:
+        for number, subtask in enumerate(plan.subtasks, start=1):
+            earlier = await bench.workspace.find_commit(step=bench.spec.name, subtask=number)
+            if earlier is not None:
+                commits.append(earlier)
+                continue
+            await bench.emit(
+                SubtaskStarted(
+                    step=bench.spec.name, number=number, of=len(plan.subtasks), title=subtask.title
+                )
+            )
+            outcome = await bench.agent_turn(ROLES["build"], subtask_prompt(bench.task, plan, number))
+            commit_sha = await bench.commit("implementing", subtask.title, subtask=number)
+            finished_turn(outcome)
+            summary = outcome.text
+            if commit_sha is not None:
+                commits.append(commit_sha)
+    if not commits:
+        raise AgentFailed(
+            "the agent finished without changing any file",
+            hint="Say more exactly what should change, or choose another model.",
+        )
+    return BuildOutput(subtasks_count=len(plan.subtasks), commits=commits, summary=summary)

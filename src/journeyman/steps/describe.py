@@ -1,0 +1,67 @@
+"""Say in a pull request and on an issue what was done, and what shows it.
+
+Everything that an agent, a repository or a user wrote goes through `plain`, so that it reads as text
+and mentions nobody. Safe to repeat because it only makes text.
+"""
+
+from collections.abc import Sequence
+
+from journeyman.agents.plan import Plan
+from journeyman.forges.body import plain
+from journeyman.work_orders.order import Evidence, WorkOrder
+
+_VERDICTS = {
+    "passed": "✅ The checks passed on commit `{sha}`.",
+    "failed": "❌ The checks did **not** pass on commit `{sha}`. Do not merge without looking.",
+    "none": "⚪ Not verified: {why}",
+    "reviewed": "🔎 Reviewed on commit `{sha}`; there were no checks to run.",
+}
+
+
+def pull_request_body(order: WorkOrder, plan: Plan | None, evidence: Sequence[Evidence]) -> str:
+    parts = [
+        f"## Task\n\n{_quoted(order.initial_prompt)}",
+        f"## Verification\n\n{_verification(order, evidence)}",
+        "## What changed\n\n"
+        f"{order.git_commit_count} commits, {order.git_files_changed} files, "
+        f"+{order.git_lines_added} −{order.git_lines_removed} lines.",
+    ]
+    if plan is not None:
+        subtasks = "\n".join(f"{n}. {plain(s.title)}" for n, s in enumerate(plan.subtasks, start=1))
+        parts.append(
+            f"<details><summary>Plan</summary>\n\n{plain(plan.reasoning)}\n\n{subtasks}\n\n</details>"
+        )
+    if order.github_issue_number:
+        parts.append(f"Closes #{order.github_issue_number}")
+    cost = "unknown" if order.cost_usd is None else f"${order.cost_usd:.2f}"
+    parts.append(
+        f"<sub>Work order `{order.agent_work_order_id}` · workflow `{order.workflow_type}` · "
+        f"agent `{order.agent}` · model `{plain(order.model)}` · cost {cost}</sub>"
+    )
+    return "\n\n".join(parts)
+
+
+def issue_comment(order: WorkOrder, pull_request_url: str) -> str:
+    result = {"passed": "its checks passed", "failed": "its checks did not pass yet"}.get(
+        order.verification, "it has not been verified"
+    )
+    return f"Work order `{order.agent_work_order_id}` proposes {pull_request_url}; {result}."
+
+
+def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
+    if not evidence:
+        return "⏳ Not verified yet."
+    last = evidence[-1]
+    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=plain(last.summary))
+    rows = [
+        "| " + " | ".join(plain(str(check[column])) for column in ("command", "status", "summary")) + " |"
+        for check in last.checks
+    ]
+    table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""
+    attempts = f"Attempt {last.attempt}." if last.attempt > 1 else ""
+    return "\n\n".join(part for part in (verdict, table, attempts) if part)
+
+
+def _quoted(text: str) -> str:
+    cut = text if len(text) <= 4000 else text[:4000] + " …"
+    return "\n".join(f"> {line}" for line in plain(cut).splitlines())

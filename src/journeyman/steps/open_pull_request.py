@@ -1,0 +1,98 @@
+"""Push the order's branch and open its draft pull request, or bring the one there is up to date.
+
+Safe to repeat because a head that is pushed already is not pushed again, and a pull request of this
+branch, open or closed, is returned instead of a second one.
+"""
+
+from pydantic import BaseModel
+
+from journeyman.events.types import (
+    GithubIssueCommented,
+    GithubPullRequestCreated,
+    GithubPullRequestUpdated,
+    GitPushCompleted,
+)
+from journeyman.forges.base import PullRequest
+from journeyman.steps.bench import Bench
+from journeyman.steps.describe import issue_comment, pull_request_body
+
+
+class PullRequestOutput(BaseModel):
+    github_pull_request_url: str | None
+    number: int | None
+    commit_sha: str
+    note: str = ""
+
+
+async def run(bench: Bench) -> PullRequestOutput:
+    head = await bench.workspace.head()
+    if head == bench.workspace.base_commit_sha:
+        return PullRequestOutput(
+            github_pull_request_url=None,
+            number=None,
+            commit_sha=head,
+            note="Nothing was committed, so there is nothing to propose.",
+        )
+    await _push(bench, head)
+    pull_request = await _open_or_update(bench)
+    if bench.order.github_issue_number:
+        await _comment(bench, pull_request)
+    return PullRequestOutput(
+        github_pull_request_url=pull_request.url,
+        number=pull_request.number,
+        commit_sha=head,
+        note=""
+        if pull_request.state == "open"
+        else f"The pull request is {pull_request.state}; it stays so.",
+    )
+
+
+async def _push(bench: Bench, head: str) -> None:
+    order = await bench.orders.get(bench.order_id)
+    await bench.workspace.push(await bench.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head)
+    if order.pushed_commit_sha != head:
+        pushed = GitPushCompleted(git_branch_name=order.git_branch_name, commit_sha=head)
+        await bench.orders.change(bench.order_id, pushed, pushed_commit_sha=head)
+
+
+async def _open_or_update(bench: Bench) -> PullRequest:
+    order = await bench.orders.get(bench.order_id)
+    body = pull_request_body(order, bench.plan, await bench.orders.evidence(bench.order_id))
+    pull_request = await bench.forge.open_pull_request(
+        bench.repository,
+        branch=order.git_branch_name,
+        base=order.base_branch or "",
+        title=order.title,
+        body=body,
+    )
+    if order.github_pull_request_number is None:
+        created = GithubPullRequestCreated(
+            github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
+        )
+        await bench.orders.change(
+            bench.order_id,
+            created,
+            github_pull_request_url=pull_request.url,
+            github_pull_request_number=pull_request.number,
+        )
+    if pull_request.state != "open" or pull_request.was_created:
+        return pull_request
+    pull_request = await bench.forge.update_pull_request(bench.repository, pull_request.number, body=body)
+    await bench.emit(
+        GithubPullRequestUpdated(
+            github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
+        )
+    )
+    return pull_request
+
+
+async def _comment(bench: Bench, pull_request: PullRequest) -> None:
+    order = await bench.orders.get(bench.order_id)
+    number = order.github_issue_number or ""
+    url = await bench.forge.comment_on_issue(
+        bench.repository,
+        number,
+        issue_comment(order, pull_request.url),
+        marker=f"<!-- journeyman:order={order.agent_work_order_id} -->",
+    )
+    await bench.emit(GithubIssueCommented(github_issue_number=number, url=url))

@@ -1,0 +1,49 @@
+"""Have the task split into subtasks by an agent that can read but not write.
+
+Without a valid plan the whole task becomes its one subtask: planning helps, it is not a gate.
+
+Safe to repeat because planning changes no file; a plan that an interrupted run committed is replaced.
+"""
+
+from pydantic import BaseModel
+
+from journeyman.agents.plan import Plan, Subtask, as_markdown
+from journeyman.agents.roles import ROLES, planning_prompt
+from journeyman.events.types import PlanCreated
+from journeyman.steps.bench import Bench, finished_turn
+from journeyman.work_orders.order import title_of
+
+
+class PlanOutput(BaseModel):
+    reasoning: str
+    subtasks: list[Subtask]
+    planned: bool
+    """False when there was no valid plan and the task stands alone."""
+
+
+async def run(bench: Bench) -> PlanOutput:
+    outcome = await bench.agent_turn(ROLES["plan"], planning_prompt(bench.task), deliverable=Plan)
+    finished_turn(outcome)
+    planned = isinstance(outcome.deliverable, Plan)
+    plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(bench.task)
+    await bench.emit(
+        PlanCreated(
+            step=bench.spec.name,
+            reasoning=plan.reasoning,
+            subtasks=[subtask.title for subtask in plan.subtasks],
+        )
+    )
+    async with bench.workspace_lock:
+        await bench.commit(
+            "planning",
+            f"Plan: {bench.order.title}",
+            records={"plan.md": as_markdown(plan, bench.task).encode()},
+        )
+    return PlanOutput(reasoning=plan.reasoning, subtasks=plan.subtasks, planned=planned)
+
+
+def single_task(task: str) -> Plan:
+    return Plan(
+        reasoning="There is no plan: the task is carried out as a whole.",
+        subtasks=[Subtask(title=title_of(task) or "The task", instructions=task)],
+    )

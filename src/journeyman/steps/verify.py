@@ -1,0 +1,97 @@
+"""Run the repository's own checks outside the agent, and give the agent what failed, a few times.
+
+The result is bound to the commit that was checked: the workspace is brought to that commit before and
+after, so that neither leftovers of the agent nor of the checks count.
+
+Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
+"""
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel
+
+from journeyman.agents.roles import ROLES, fixing_prompt
+from journeyman.events.types import VerificationAttemptCompleted
+from journeyman.sandboxes.base import Sandbox
+from journeyman.steps.bench import Bench, finished_turn
+from journeyman.verification.detect import detect_checks
+from journeyman.verification.records import as_dict, test_results
+from journeyman.verification.run import Verdict, look, run_checks
+from journeyman.work_orders.order import Evidence, Verification
+
+
+class VerifyOutput(BaseModel):
+    verification: Verification
+    passed: bool
+    attempts: int
+    commit_sha: str
+    """The commit that the last attempt checked."""
+    summary: str
+
+
+async def run(bench: Bench) -> VerifyOutput:
+    sandbox = await bench.open_sandbox(True)
+    async with bench.workspace_lock:
+        await bench.commit("testing", "Keep uncommitted changes")
+        attempt = 1
+        verdict, commit_sha = await _check(bench, sandbox, attempt)
+        while verdict.passed is False and attempt < bench.settings.verification_attempts:
+            outcome = await bench.agent_turn(ROLES["build"], fixing_prompt(bench.task, verdict.failing))
+            fixed = await bench.commit("testing", f"Fix what the checks found ({verdict.summary})")
+            finished_turn(outcome)
+            if fixed is None:
+                break
+            attempt += 1
+            verdict, commit_sha = await _check(bench, sandbox, attempt)
+        await bench.commit(
+            "testing",
+            f"Record test results: {verdict.summary}",
+            records={"test_results.json": test_results(verdict, commit_sha=commit_sha, attempts=attempt)},
+        )
+    return VerifyOutput(
+        verification=_verification(verdict),
+        passed=verdict.passed is True,
+        attempts=attempt,
+        commit_sha=commit_sha,
+        summary=verdict.summary,
+    )
+
+
+async def _check(bench: Bench, sandbox: Sandbox, attempt: int) -> tuple[Verdict, str]:
+    commit_sha = await bench.workspace.head()
+    checks = detect_checks(await look(sandbox))
+    verdict = await run_checks(
+        sandbox,
+        checks,
+        timeout=bench.settings.verification_timeout_seconds,
+        may_install=bench.settings.sandbox_network == "open",
+    )
+    await bench.workspace.restore(commit_sha)
+    results = [as_dict(check) for check in verdict.checks]
+    evidence = Evidence(
+        agent_work_order_id=bench.order_id,
+        round=bench.round,
+        step=bench.spec.name,
+        attempt=attempt,
+        commit_sha=commit_sha,
+        passed=verdict.passed is True,
+        checks=results,
+        summary=verdict.summary,
+        created_at=datetime.now(UTC),
+    )
+    told = VerificationAttemptCompleted(
+        step=bench.spec.name,
+        attempt=attempt,
+        passed=evidence.passed,
+        commit_sha=commit_sha,
+        checks=results,
+        summary=verdict.summary,
+    )
+    await bench.orders.save_evidence(evidence, told, verification=_verification(verdict))
+    return verdict, commit_sha
+
+
+def _verification(verdict: Verdict) -> Verification:
+    if verdict.passed is None:
+        return "none"
+    return "passed" if verdict.passed else "failed"

@@ -1,0 +1,74 @@
+"""Structured logs: pretty on a terminal, JSON lines elsewhere, and a file per order under the home.
+
+Event names are those of the events, so that a log line and an event can be matched by eye.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+import structlog
+
+Level = Literal["debug", "info", "warning", "error"]
+
+_log_directory: Path | None = None
+
+
+def configure(
+    *,
+    home: Path | None,
+    log_format: Literal["auto", "console", "json"] = "auto",
+    redact: Callable[[str], str] = str,
+    stream: TextIO | None = None,
+) -> None:
+    """Set up logging for this process; the last call wins."""
+    global _log_directory
+    _log_directory = home / "logs" if home else None
+    if _log_directory:
+        _log_directory.mkdir(parents=True, exist_ok=True)
+    out = stream or sys.stderr
+    pretty = log_format == "console" or (log_format == "auto" and out.isatty())
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer(colors=out.isatty()) if pretty else structlog.processors.JSONRenderer()
+    )
+
+    def redact_values(_: Any, __: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        return {key: redact(value) if isinstance(value, str) else value for key, value in entry.items()}
+
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            redact_values,
+            renderer,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(out),
+        cache_logger_on_first_use=False,
+    )
+    logging.basicConfig(level=logging.WARNING, stream=out, force=True)
+
+
+def logger() -> Any:
+    return structlog.get_logger()
+
+
+def log_for_order(order_id: str, event: str, *, level: Level = "info", **fields: Any) -> None:
+    """A line in the server's log and in the order's own file."""
+    getattr(logger(), level)(event, agent_work_order_id=order_id, **fields)
+    if _log_directory is None:
+        return
+    entry = {
+        "timestamp": datetime.now(UTC).isoformat(),
+        "level": level,
+        "event": event,
+        "agent_work_order_id": order_id,
+        **fields,
+    }
+    with (_log_directory / f"{order_id}.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, ensure_ascii=False, default=str) + "\n")

@@ -1,0 +1,1 @@
+"""Work orders: what is wanted, where, and how far it has come."""

@@ -1,0 +1,177 @@
+"""The work order and the records of its steps, as values.
+
+A work order lives for ever; its rounds end. What git knows (commits, lines, phases) is asked of git
+after each commit and only remembered here, so that reading an order costs no process.
+"""
+
+import re
+import secrets
+import string
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from journeyman.errors import InvalidInput
+from journeyman.events.types import Phase
+
+Status = Literal["pending", "running", "paused", "awaiting_approval", "completed", "failed", "cancelled"]
+SandboxType = Literal["git_branch", "git_worktree"]
+Verification = Literal["passed", "failed", "reviewed", "none"]
+StepStatus = Literal["running", "completed", "failed", "skipped"]
+
+FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
+MAX_PROMPT_CHARACTERS = 200_000
+_ID_ALPHABET = string.digits + string.ascii_lowercase
+_SAFE_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOrder:
+    agent_work_order_id: str
+    repository_url: str
+    sandbox_type: SandboxType
+    workflow_type: str
+    workflow: dict[str, Any] = field(repr=False)
+    """The workflow's definition as it was when the order was accepted."""
+    title: str
+    initial_prompt: str = field(repr=False)
+    agent: str
+    model: str
+    git_branch_name: str
+    base_branch: str | None
+    """None means the repository's default branch."""
+    base_commit_sha: str | None = None
+    """Where the branch began; every statistic is against this commit."""
+    github_issue_number: str | None = None
+    budget_usd: float | None = None
+    priority: int = 0
+    round: int = 1
+
+    status: Status = "pending"
+    current_phase: Phase | None = None
+    sandbox_identifier: str | None = None
+    agent_session_id: str | None = None
+    created_at: datetime
+    updated_at: datetime
+    execution_started_at: datetime | None = None
+    execution_completed_at: datetime | None = None
+    github_pull_request_url: str | None = None
+    github_pull_request_number: int | None = None
+    pushed_commit_sha: str | None = None
+    """What we last pushed: the next push expects to find exactly this."""
+    git_commit_count: int = 0
+    git_files_changed: int = 0
+    git_lines_added: int = 0
+    git_lines_removed: int = 0
+    error_message: str | None = None
+    error_category: str | None = None
+    verification: Verification = "none"
+    cost_usd: float | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cache_read: int = 0
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in FINISHED
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """One step of one round, as far as it has come."""
+
+    agent_work_order_id: str
+    round: int
+    step: str
+    kind: str
+    status: StepStatus
+    attempts: int
+    started_at: datetime
+    completed_at: datetime | None = None
+    output: dict[str, Any] | None = None
+    error_message: str | None = None
+    error_category: str | None = None
+    cost_usd: float | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cache_read: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What binds a verification result to a commit."""
+
+    agent_work_order_id: str
+    round: int
+    step: str
+    attempt: int
+    commit_sha: str
+    passed: bool
+    checks: list[dict[str, Any]]
+    summary: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and money of one or more model calls; the money is None when the price is unknown."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cache_read: int = 0
+    cost_usd: float | None = None
+
+
+def new_order_id() -> str:
+    return "wo-" + "".join(secrets.choice(_ID_ALPHABET) for _ in range(8))
+
+
+def title_of(prompt: str) -> str:
+    """A short name for an order: the first line of its task, cut at a word."""
+    first = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
+    if len(first) <= 72:
+        return first
+    return first[:71].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"
+
+
+def branch_name_of(title: str, order_id: str) -> str:
+    """`journeyman/<slug>-<order id>`: readable, unique, and safe everywhere a name may end up."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:40].rstrip("-")
+    return f"journeyman/{slug or 'order'}-{order_id}"
+
+
+def check_branch_name(name: str) -> str:
+    """A branch name that a person chose, or an error. Stricter than git, which accepts backquotes."""
+    parts = name.split("/")
+    wrong = (
+        not _SAFE_BRANCH.fullmatch(name)
+        or len(name) > 200
+        or ".." in name
+        or name in ("HEAD", "@")
+        or parts[0] == "refs"
+        or any(not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts)
+    )
+    if wrong:
+        raise InvalidInput(
+            f"{name!r} cannot be used as a branch name",
+            hint="Use letters, digits, '.', '_', '-' and '/', beginning with a letter or digit.",
+        )
+    return name
+
+
+def check_prompt(text: str) -> str:
+    """A task's text, or an error that says what is wrong with it."""
+    if len(text) > MAX_PROMPT_CHARACTERS:
+        raise InvalidInput(
+            f"the prompt has {len(text):,} characters; {MAX_PROMPT_CHARACTERS:,} are allowed",
+            hint="Put long material into a file of the repository and refer to it.",
+        )
+    bad = next((c for c in text if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\r\t"), None)
+    if bad is not None:
+        raise InvalidInput(
+            f"the prompt holds the control character U+{ord(bad):04X}",
+            hint="Remove it; plain text, line breaks and tabs are accepted.",
+        )
+    return text

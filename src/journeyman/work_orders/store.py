@@ -1,0 +1,291 @@
+"""Work orders in the database: every change is written together with the events that tell it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, func, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from journeyman import telemetry
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database
+from journeyman.errors import Conflict, NotFound
+from journeyman.events import log
+from journeyman.events.feed import Feed
+from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
+from journeyman.work_orders.lifecycle import advance
+from journeyman.work_orders.order import Evidence, StepRecord, Usage, WorkOrder
+from journeyman.work_orders.tables import evidence, steps, work_orders
+
+Sort = Literal[
+    "created_at", "-created_at", "updated_at", "-updated_at", "title", "-title", "status", "-status"
+]
+_ORDER_FIELDS = [field.name for field in fields(WorkOrder)]
+_STEP_KEY = ("agent_work_order_id", "round", "step")
+_EVIDENCE_KEY = (*_STEP_KEY, "attempt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderFilter:
+    status: str | None = None
+    repository_url: str | None = None
+    workflow_type: str | None = None
+    text: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        column = work_orders.c
+        exact = {
+            "status": self.status,
+            "repository_url": self.repository_url,
+            "workflow_type": self.workflow_type,
+        }
+        found = [column[name] == value for name, value in exact.items() if value is not None]
+        if self.text:
+            pattern = "%" + self.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            found.append(
+                or_(
+                    *(
+                        column[name].ilike(pattern, escape="\\")
+                        for name in ("title", "initial_prompt", "repository_url", "agent_work_order_id")
+                    )
+                )
+            )
+        if self.created_after:
+            found.append(column.created_at >= self.created_after)
+        if self.created_before:
+            found.append(column.created_at < self.created_before)
+        return found
+
+
+class WorkOrders:
+    def __init__(self, database: Database, feed: Feed, redactor: Redactor) -> None:
+        self._database = database
+        self._feed = feed
+        self._redactor = redactor
+
+    async def create(
+        self,
+        order: WorkOrder,
+        *happened: Event,
+        idempotency_key: str | None = None,
+        request_digest: str | None = None,
+    ) -> tuple[WorkOrder, bool]:
+        """Store a new order. A key that was used before gives back its order, and False."""
+        values = {**asdict(order), "idempotency_key": idempotency_key, "request_digest": request_digest}
+        try:
+            async with self._database.writing() as connection:
+                await connection.execute(insert(work_orders).values(values))
+                stored = await self._append(connection, order.agent_work_order_id, happened)
+        except IntegrityError:
+            if idempotency_key is None:
+                raise
+            return await self._first_with_key(idempotency_key, request_digest), False
+        self._tell(stored)
+        return order, True
+
+    async def with_key(self, idempotency_key: str, request_digest: str) -> WorkOrder | None:
+        """The order that an earlier request with this key made, if there was one."""
+        try:
+            return await self._first_with_key(idempotency_key, request_digest)
+        except NotFound:
+            return None
+
+    async def _first_with_key(self, idempotency_key: str, request_digest: str | None) -> WorkOrder:
+        async with self._database.reading() as connection:
+            query = select(work_orders).where(work_orders.c.idempotency_key == idempotency_key)
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound(f"no order was made with the Idempotency-Key {idempotency_key!r}")
+        if row["request_digest"] != request_digest:
+            raise Conflict(
+                "this Idempotency-Key was used before with another request",
+                hint="Use a new key for a new request.",
+            )
+        return _order(row)
+
+    async def get(self, order_id: str) -> WorkOrder:
+        async with self._database.reading() as connection:
+            return await _fetch(connection, order_id)
+
+    async def find(
+        self, wanted: OrderFilter, *, limit: int = 50, offset: int = 0, sort: Sort = "-created_at"
+    ) -> tuple[list[WorkOrder], int]:
+        """A page of the orders that match, and how many match in all."""
+        column = work_orders.c[sort.removeprefix("-")]
+        ordering = column.desc() if sort.startswith("-") else column.asc()
+        conditions = wanted.conditions()
+        async with self._database.reading() as connection:
+            total = (
+                await connection.execute(select(func.count()).select_from(work_orders).where(*conditions))
+            ).scalar_one()
+            query = (
+                select(work_orders)
+                .where(*conditions)
+                .order_by(ordering, work_orders.c.agent_work_order_id)
+                .limit(limit)
+                .offset(offset)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [_order(row) for row in rows], total
+
+    async def change(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
+        """Change an order and tell it, in one transaction. A status that may not follow is a Conflict."""
+        async with self._database.writing() as connection:
+            current = await _fetch(connection, order_id, for_update=True)
+            if "status" in changes:
+                advance(current.status, changes["status"])
+            changes["updated_at"] = datetime.now(UTC)
+            await connection.execute(
+                update(work_orders).where(work_orders.c.agent_work_order_id == order_id).values(changes)
+            )
+            stored = await self._append(connection, order_id, happened)
+            changed = await _fetch(connection, order_id)
+        self._tell(stored)
+        return changed
+
+    async def emit(self, order_id: str, *happened: Event) -> None:
+        """Tell something that changes nothing but the story."""
+        async with self._database.writing() as connection:
+            stored = await self._append(connection, order_id, happened)
+        self._tell(stored)
+
+    async def save_step(self, record: StepRecord, *happened: Event, **order_changes: Any) -> None:
+        """Write how far a step has come, what its order learned from it, and the events."""
+        order_id = record.agent_work_order_id
+        async with self._database.writing() as connection:
+            values = asdict(record)
+            kept = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
+            changed = {name: value for name, value in values.items() if name not in (*_STEP_KEY, *kept)}
+            await connection.execute(
+                _upsert(self._database)(steps)
+                .values(values)
+                .on_conflict_do_update(index_elements=list(_STEP_KEY), set_=changed)
+            )
+            if order_changes:
+                order_changes["updated_at"] = datetime.now(UTC)
+                await connection.execute(
+                    update(work_orders)
+                    .where(work_orders.c.agent_work_order_id == order_id)
+                    .values(order_changes)
+                )
+            stored = await self._append(connection, order_id, happened)
+        self._tell(stored)
+
+    async def add_usage(self, order_id: str, round: int, step: str, usage: Usage, *happened: Event) -> None:
+        """Add what model calls used to the step and the order."""
+        async with self._database.writing() as connection:
+            for table, key in (
+                (work_orders, {"agent_work_order_id": order_id}),
+                (steps, {"agent_work_order_id": order_id, "round": round, "step": step}),
+            ):
+                cost = table.c.cost_usd
+                added = {
+                    "tokens_in": table.c.tokens_in + usage.tokens_in,
+                    "tokens_out": table.c.tokens_out + usage.tokens_out,
+                    "tokens_cache_read": table.c.tokens_cache_read + usage.tokens_cache_read,
+                }
+                if usage.cost_usd is not None:
+                    added["cost_usd"] = func.coalesce(cost, 0.0) + usage.cost_usd
+                await connection.execute(
+                    update(table)
+                    .where(*(table.c[name] == value for name, value in key.items()))
+                    .values(added)
+                )
+            stored = await self._append(connection, order_id, happened)
+        self._tell(stored)
+
+    async def steps(self, order_id: str) -> list[StepRecord]:
+        async with self._database.reading() as connection:
+            query = (
+                select(steps)
+                .where(steps.c.agent_work_order_id == order_id)
+                .order_by(steps.c.round, steps.c.started_at, steps.c.step)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [StepRecord(**row) for row in rows]
+
+    async def save_evidence(self, record: Evidence, *happened: Event, **order_changes: Any) -> None:
+        order_id = record.agent_work_order_id
+        async with self._database.writing() as connection:
+            values = asdict(record)
+            changed = {name: value for name, value in values.items() if name not in _EVIDENCE_KEY}
+            await connection.execute(
+                _upsert(self._database)(evidence)
+                .values(values)
+                .on_conflict_do_update(index_elements=list(_EVIDENCE_KEY), set_=changed)
+            )
+            if order_changes:
+                order_changes["updated_at"] = datetime.now(UTC)
+                await connection.execute(
+                    update(work_orders)
+                    .where(work_orders.c.agent_work_order_id == order_id)
+                    .values(order_changes)
+                )
+            stored = await self._append(connection, order_id, happened)
+        self._tell(stored)
+
+    async def evidence(self, order_id: str) -> list[Evidence]:
+        async with self._database.reading() as connection:
+            query = (
+                select(evidence)
+                .where(evidence.c.agent_work_order_id == order_id)
+                .order_by(evidence.c.round, evidence.c.created_at, evidence.c.attempt)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [Evidence(**row) for row in rows]
+
+    async def unfinished(self) -> list[WorkOrder]:
+        """Every order that is not at its end, oldest first."""
+        async with self._database.reading() as connection:
+            query = (
+                select(work_orders)
+                .where(work_orders.c.status.not_in(("completed", "failed", "cancelled")))
+                .order_by(work_orders.c.created_at)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [_order(row) for row in rows]
+
+    async def _append(
+        self, connection: AsyncConnection, order_id: str, happened: Sequence[Event]
+    ) -> list[StoredEvent]:
+        return await log.append(connection, order_id, [self._without_secrets(event) for event in happened])
+
+    def _without_secrets(self, event: Event) -> Event:
+        text = event.model_dump_json()
+        clean = self._redactor.redact(text)
+        return event if clean == text else EVENT.validate_json(clean)
+
+    def _tell(self, stored: Sequence[StoredEvent]) -> None:
+        for one in stored:
+            if one.event.type not in CHATTER:
+                telemetry.log_for_order(
+                    one.agent_work_order_id,
+                    one.event.type,
+                    sequence=one.sequence,
+                    **one.event.model_dump(mode="json", exclude={"type"}),
+                )
+        if stored:
+            self._feed.notify(stored[0].agent_work_order_id)
+
+
+def _upsert(database: Database) -> Any:
+    return sqlite_insert if database.is_sqlite else postgresql_insert
+
+
+async def _fetch(connection: AsyncConnection, order_id: str, *, for_update: bool = False) -> WorkOrder:
+    query = select(work_orders).where(work_orders.c.agent_work_order_id == order_id)
+    row = (await connection.execute(query.with_for_update() if for_update else query)).mappings().first()
+    if row is None:
+        raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
+    return _order(row)
+
+
+def _order(row: Any) -> WorkOrder:
+    return WorkOrder(**{name: row[name] for name in _ORDER_FIELDS})
