@@ -84,7 +84,7 @@ def _events(order: WorkOrder, conclusion: Conclusion, hint: str) -> list[Event]:
 
 
 async def _checked_is_pushed(workshop: Workshop, order: WorkOrder, done: Mapping[str, Done]) -> bool:
-    checked = next(end.output["commit_sha"] for end in reversed(done.values()) if end.kind == "verify")
+    checked = [end.output["commit_sha"] for end in done.values() if end.kind == "verify"][-1]
     if order.pushed_commit_sha is None:
         return True
     mirror = workshop.mirrors.at(workshop.repository(order))

@@ -50,8 +50,11 @@ class Rounds(DBOSConfiguredInstance):
         return Done(**await DBOS.run_step_async({"name": "begin"}, self._begin_once, order_id))
 
     async def _perform(self, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
-        name = {"name": f"step {move.step.name}"}
-        return Done(**await DBOS.run_step_async(name, self._perform_once, order_id, move, dict(done)))
+        return Done(
+            **await DBOS.run_step_async(
+                {"name": f"step {move.step.name}"}, self._perform_once, order_id, move, dict(done)
+            )
+        )
 
     async def _end(self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]) -> str:
         return await DBOS.run_step_async(

@@ -36,7 +36,6 @@ class Engine:
             "notification_listener_polling_interval_sec": 1.0,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "WARNING",
-            "run_admin_server": False,
         }
         if engine is not None:
             config["system_database_engine"] = engine

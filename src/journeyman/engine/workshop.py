@@ -16,7 +16,8 @@ from journeyman.events.types import GitBranchCreated, SandboxCreated
 from journeyman.forges.base import Forge, Person
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.run import host_author
-from journeyman.git.workspaces import Workspace, Workspaces
+from journeyman.git.workspace import Workspace
+from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.steps.bench import Bench

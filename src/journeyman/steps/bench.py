@@ -39,7 +39,7 @@ from journeyman.events.types import (
 )
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.git.commits import Message
-from journeyman.git.workspaces import Workspace
+from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import Sandbox
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -146,6 +146,7 @@ class Bench:
             phase=phase,
             step=self.spec.name,
             subtask=subtask,
+            round=self.round,
         )
         commit_sha = await self.workspace.commit(message, author=self.author, records=in_tree)
         if records and not in_tree:

@@ -26,7 +26,9 @@ async def run(bench: Bench) -> BuildOutput:
     summary = ""
     async with bench.workspace_lock:
         for number, subtask in enumerate(plan.subtasks, start=1):
-            earlier = await bench.workspace.find_commit(step=bench.spec.name, subtask=number)
+            earlier = await bench.workspace.find_commit(
+                step=bench.spec.name, subtask=number, round=bench.round
+            )
             if earlier is not None:
                 commits.append(earlier)
                 continue

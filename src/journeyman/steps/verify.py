@@ -15,7 +15,7 @@ from journeyman.events.types import VerificationAttemptCompleted
 from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.bench import Bench, finished_turn
 from journeyman.verification.detect import detect_checks
-from journeyman.verification.records import as_dict, test_results
+from journeyman.verification.records import as_dict, summary, test_results
 from journeyman.verification.run import Verdict, look, run_checks
 from journeyman.work_orders.order import Evidence, Verification
 
@@ -36,8 +36,10 @@ async def run(bench: Bench) -> VerifyOutput:
         attempt = 1
         verdict, commit_sha = await _check(bench, sandbox, attempt)
         while verdict.passed is False and attempt < bench.settings.verification_attempts:
-            outcome = await bench.agent_turn(ROLES["build"], fixing_prompt(bench.task, verdict.failing))
-            fixed = await bench.commit("testing", f"Fix what the checks found ({verdict.summary})")
+            outcome = await bench.agent_turn(
+                ROLES["build"], fixing_prompt(bench.task, _failing(verdict), attempt)
+            )
+            fixed = await bench.commit("testing", f"Fix what the checks found: {summary(verdict)}")
             finished_turn(outcome)
             if fixed is None:
                 break
@@ -45,15 +47,19 @@ async def run(bench: Bench) -> VerifyOutput:
             verdict, commit_sha = await _check(bench, sandbox, attempt)
         await bench.commit(
             "testing",
-            f"Record test results: {verdict.summary}",
-            records={"test_results.json": test_results(verdict, commit_sha=commit_sha, attempts=attempt)},
+            f"Record test results: {summary(verdict)}",
+            records={
+                "test_results.json": test_results(
+                    verdict, commit_sha, attempt, agent_work_order_id=bench.order_id
+                )
+            },
         )
     return VerifyOutput(
         verification=_verification(verdict),
         passed=verdict.passed is True,
         attempts=attempt,
         commit_sha=commit_sha,
-        summary=verdict.summary,
+        summary=summary(verdict),
     )
 
 
@@ -76,7 +82,7 @@ async def _check(bench: Bench, sandbox: Sandbox, attempt: int) -> tuple[Verdict,
         commit_sha=commit_sha,
         passed=verdict.passed is True,
         checks=results,
-        summary=verdict.summary,
+        summary=summary(verdict),
         created_at=datetime.now(UTC),
     )
     told = VerificationAttemptCompleted(
@@ -85,10 +91,15 @@ async def _check(bench: Bench, sandbox: Sandbox, attempt: int) -> tuple[Verdict,
         passed=evidence.passed,
         commit_sha=commit_sha,
         checks=results,
-        summary=verdict.summary,
+        summary=evidence.summary,
     )
     await bench.orders.save_evidence(evidence, told, verification=_verification(verdict))
     return verdict, commit_sha
+
+
+def _failing(verdict: Verdict) -> str:
+    failed = [check for check in verdict.checks if check.status == "failed"]
+    return "\n\n".join(f"$ {check.check.command}\n{check.failing or check.summary}" for check in failed)
 
 
 def _verification(verdict: Verdict) -> Verification:

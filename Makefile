@@ -1,0 +1,12 @@
+# Every target is one script, so that all of it works without make too.
+# More arguments for pytest: make test ARGS="tests/house -x"
+.PHONY: run test setup lint format bench lock clean
+
+run: ; @scripts/run.sh
+test: ; @scripts/test.sh $(ARGS)
+setup: ; @scripts/setup.sh test
+lint: ; @scripts/lint.sh
+format: ; @scripts/format.sh
+bench: ; @scripts/bench.sh
+lock: ; @scripts/lock.sh
+clean: ; @scripts/clean.sh

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Everything that must be true before a change is done; stops at the first stage that fails.
+# Arguments go to pytest: scripts/test.sh tests/house -x
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/setup.sh test
+scripts/lint.sh
+
+workers=$(nproc)
+.venv/bin/pytest -n "$((workers < 4 ? workers : 4))" "$@"

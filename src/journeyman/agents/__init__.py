@@ -1,0 +1,1 @@
+"""Backends that can work on code, all behind one door."""

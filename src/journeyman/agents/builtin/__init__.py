@@ -1,0 +1,1 @@
+"""An agent of our own: a lean loop that needs nothing but a model."""

@@ -1,0 +1,46 @@
+"""The built-in agent: any model behind the gateway, with five tools and a plain loop.
+
+Cheap to import and to hold; the model library is loaded with the first turn of work.
+"""
+
+import asyncio
+
+from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.gateway.gateway import Gateway
+from journeyman.sandboxes.base import Readiness, Sandbox
+from journeyman.settings import Settings
+
+
+class BuiltinAgent:
+    def __init__(self, gateway: Gateway, settings: Settings, *, retry_base_seconds: float = 1.0) -> None:
+        self._gateway = gateway
+        self._settings = settings
+        self._retry_base_seconds = retry_base_seconds
+
+    @property
+    def name(self) -> str:
+        return "builtin"
+
+    async def readiness(self) -> Readiness:
+        """Always usable, because the scripted model is; `needs` tells how to get a real one."""
+        return Readiness(True, self._gateway.needs())
+
+    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+        await self._gateway.prepare(assignment.model)
+        from journeyman.agents.builtin.loop import Turn
+
+        turn = Turn(
+            assignment,
+            sandbox,
+            tell,
+            self._gateway,
+            longest_command_seconds=self._settings.sandbox_command_timeout_seconds,
+            retry_base_seconds=self._retry_base_seconds,
+        )
+        try:
+            async with asyncio.timeout(assignment.timeout_seconds) as limit:
+                return await turn.run()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return turn.outcome("time_limit")

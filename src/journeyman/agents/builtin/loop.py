@@ -1,0 +1,298 @@
+"""One turn of the built-in agent: ask the model, run the tools it calls, tell it what came out.
+
+The history only grows, and old messages are never touched again: that keeps a provider's cache warm
+and the time between an answer and the next request short. What the model says is not trusted: every
+argument is validated, and whatever is wrong is answered, so that the turn goes on.
+"""
+
+import asyncio
+import json
+import random
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
+
+from journeyman.agents.base import (
+    Assignment,
+    ModelCalled,
+    Noticed,
+    OnHappening,
+    Outcome,
+    StopReason,
+    ToolFinished,
+    ToolStarted,
+)
+from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
+from journeyman.agents.builtin.reading import deliverable_in, problems, shown
+from journeyman.agents.builtin.speech import Speech
+from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
+from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.sandboxes.base import Sandbox
+from journeyman.work_orders.order import Usage
+
+_DELIVER = "deliver"
+_EMPTY = "Your answer was empty. Go on with the task, or say that it is done."
+_CUT = "Your answer was cut off at the output limit. Go on from where it ended, in smaller pieces."
+_NOT_DELIVERED = f"You have not handed over the result. Call `{_DELIVER}` with it now."
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A tool call with its arguments read, or with what is wrong with it."""
+
+    part: ToolCallPart
+    raw: dict[str, Any]
+    arguments: BaseModel | None = None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.part.tool_name
+
+
+class Turn:
+    def __init__(
+        self,
+        assignment: Assignment,
+        sandbox: Sandbox,
+        tell: OnHappening,
+        gateway: Gateway,
+        *,
+        longest_command_seconds: float,
+        retry_base_seconds: float,
+    ) -> None:
+        self._assignment = assignment
+        self._tell = tell
+        self._gateway = gateway
+        self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
+        self._retry_base_seconds = retry_base_seconds
+        may_write = assignment.role.may_write
+        self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
+        self._parameters = _parameters(assignment, self._tools)
+        self._history: list[ModelMessage] = [ModelRequest([UserPromptPart(assignment.prompt)])]
+        self._usage = Usage(cost_usd=0.0)
+        self._text = ""
+        self._reminded: set[str] = set()
+
+    def outcome(self, reason: StopReason, deliverable: BaseModel | None = None) -> Outcome:
+        return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
+
+    async def run(self) -> Outcome:
+        for _ in range(self._assignment.max_turns):
+            answer = await self._ask()
+            ended = await self._take(answer.response)
+            if ended is not None:
+                return ended
+        return self.outcome("turn_limit")
+
+    async def _take(self, response: ModelResponse) -> Outcome | None:
+        """Do what an answer asks for; an Outcome when the turn is over."""
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()
+        calls = [self._read(part) for part in response.parts if isinstance(part, ToolCallPart)]
+        self._text = text or self._text
+        if response.finish_reason == "content_filter":
+            return self.outcome("refused")
+        self._history.append(_as_sent_back(response, calls))
+        if calls:
+            return await self._answer_calls(calls)
+        if response.finish_reason == "length":
+            return self._remind(_CUT, "finished")
+        if not text:
+            return self._remind(_EMPTY, "no_answer")
+        wanted = self._assignment.deliverable
+        if wanted is None:
+            return self.outcome("finished")
+        delivered = deliverable_in(text, wanted)
+        return self.outcome("finished", delivered) if delivered else self._remind(_NOT_DELIVERED, "finished")
+
+    def _remind(self, reminder: str, otherwise: StopReason) -> Outcome | None:
+        """Say something to the model once in a turn; the second time the turn ends."""
+        if reminder in self._reminded:
+            return self.outcome(otherwise)
+        self._reminded.add(reminder)
+        self._history.append(ModelRequest([UserPromptPart(reminder)]))
+        return None
+
+    async def _answer_calls(self, calls: list[_Call]) -> Outcome | None:
+        for call in calls:
+            if call.name == _DELIVER and call.arguments is not None:
+                return self.outcome("finished", call.arguments)
+        tasks = [asyncio.create_task(self._run_call(call)) for call in calls]
+        try:
+            answers = await asyncio.gather(*tasks)
+        finally:
+            # After a fault or a cancellation no tool may be left running. A second cancel would break
+            # into the tidying up of the first.
+            for task in tasks:
+                if not task.cancelling():
+                    task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self._history.append(
+            ModelRequest(
+                [
+                    ToolReturnPart(call.name, answer.output, call.part.tool_call_id)
+                    for call, answer in zip(calls, answers, strict=True)
+                ]
+            )
+        )
+        return None
+
+    async def _run_call(self, call: _Call) -> ToolAnswer:
+        if call.name == _DELIVER and self._assignment.deliverable is not None:
+            await self._tell(Noticed(f"the agent's result was not accepted: {call.problem}"))
+            return ToolAnswer(False, call.problem)
+        call_id = call.part.tool_call_id
+        await self._tell(ToolStarted(call_id, call.name, shown(call.raw)))
+        started = time.perf_counter()
+        if call.arguments is None:
+            answer = ToolAnswer(False, call.problem)
+        else:
+            answer = await self._bench.use(self._tools[call.name], call.arguments)
+        answer = replace(answer, output=clip(answer.output))
+        await self._tell(
+            ToolFinished(
+                call_id,
+                call.name,
+                answer.ok,
+                answer.output,
+                time.perf_counter() - started,
+                answer.exit_code,
+            )
+        )
+        return answer
+
+    def _read(self, part: ToolCallPart) -> _Call:
+        raw: Any = part.args or {}
+        if isinstance(raw, str):
+            try:
+                raw = json.loads(raw)
+            except ValueError as error:
+                broken = {"malformed_arguments": clip(raw, 2000)}
+                return _Call(part, broken, problem=f"the arguments are not valid JSON: {error}")
+        if not isinstance(raw, dict):
+            return _Call(part, {"malformed_arguments": raw}, problem="the arguments must be a JSON object")
+        model = self._arguments_of(part.tool_name)
+        if model is None:
+            offered = ", ".join(tool.name for tool in self._parameters.function_tools)
+            return _Call(part, raw, problem=f"there is no tool {part.tool_name!r}; there are {offered}")
+        try:
+            return _Call(part, raw, model.model_validate(raw))
+        except ValidationError as error:
+            return _Call(part, raw, problem=problems(error))
+
+    def _arguments_of(self, tool: str) -> type[BaseModel] | None:
+        if tool == _DELIVER:
+            return self._assignment.deliverable
+        return self._tools[tool].arguments if tool in self._tools else None
+
+    async def _ask(self) -> Answer:
+        """One answer of the model, trying again what usually goes away."""
+        attempt = 1
+        while True:
+            try:
+                answer = await self._call(attempt)
+            except JourneymanError as error:
+                wait = wait_before_retry(
+                    error, attempt, base_seconds=self._retry_base_seconds, chance=random.random()
+                )
+                if wait is None:
+                    raise
+                attempt += 1
+                await self._tell(
+                    Noticed(
+                        f"{error.message}; trying again in {wait:.1f} s (attempt {attempt} of {ATTEMPTS})"
+                    )
+                )
+                await asyncio.sleep(wait)
+                continue
+            self._usage = _sum(self._usage, answer.usage)
+            await self._tell(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
+            return answer
+
+    async def _call(self, attempt: int) -> Answer:
+        budget = self._assignment.budget_usd
+        call = ModelCall(
+            model=self._assignment.model,
+            messages=self._history,
+            parameters=self._parameters,
+            role=self._assignment.role.name,
+            attempt=attempt,
+            budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
+        )
+        speech = Speech(self._tell)
+        try:
+            async with aclosing(self._gateway.stream(call)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Answer):
+                        await speech.flush()
+                        return piece
+                    await speech.add(piece)
+        finally:
+            await speech.abandon()
+        raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
+
+
+def _parameters(assignment: Assignment, tools: dict[str, Tool]) -> ModelRequestParameters:
+    offered = [
+        ToolDefinition(
+            name=tool.name,
+            description=tool.arguments.__doc__,
+            parameters_json_schema=plain_schema(tool.arguments),
+            strict=False,
+        )
+        for tool in tools.values()
+    ]
+    if assignment.deliverable is not None:
+        offered.append(
+            ToolDefinition(
+                name=_DELIVER,
+                description="Hand over the result and end your turn.",
+                parameters_json_schema=plain_schema(assignment.deliverable),
+                strict=False,
+            )
+        )
+    return ModelRequestParameters(
+        function_tools=offered, instruction_parts=[InstructionPart(assignment.role.instructions)]
+    )
+
+
+def _as_sent_back(response: ModelResponse, calls: list[_Call]) -> ModelResponse:
+    """The answer as it goes into the history. Providers refuse empty answers and broken JSON in it."""
+    if not response.parts:
+        return replace(response, parts=[TextPart("(empty answer)")])
+    broken = {id(call.part): call for call in calls if "malformed_arguments" in call.raw}
+    if not broken:
+        return response
+    parts = [
+        replace(part, args=json.dumps(broken[id(part)].raw))
+        if isinstance(part, ToolCallPart) and id(part) in broken
+        else part
+        for part in response.parts
+    ]
+    return replace(response, parts=parts)
+
+
+def _sum(spent: Usage, more: Usage) -> Usage:
+    known = spent.cost_usd is not None and more.cost_usd is not None
+    return Usage(
+        spent.tokens_in + more.tokens_in,
+        spent.tokens_out + more.tokens_out,
+        spent.tokens_cache_read + more.tokens_cache_read,
+        (spent.cost_usd or 0.0) + (more.cost_usd or 0.0) if known else None,
+    )

@@ -1,0 +1,252 @@
+"""The built-in agent's tools. Each runs in the sandbox; none touches this machine.
+
+A tool that fails answers with what went wrong, so that the model can do better. Only a lost sandbox
+is an error, because no answer could help with it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from journeyman.sandboxes.base import Sandbox
+
+MAX_FILE_BYTES = 2_000_000
+MAX_WRITE_CHARACTERS = 1_000_000
+DEFAULT_COMMAND_SECONDS = 120.0
+DEFAULT_READ_LINES = 2000
+MAX_OUTPUT_CHARACTERS = 30_000
+"""Of one tool's answer; head and tail are kept, for the cause is often at one end."""
+
+_SEARCH = """
+if command -v rg >/dev/null 2>&1; then
+  exec rg --line-number --no-heading --color=never --max-columns=300 --max-columns-preview --sort=path \\
+    -e "$1" -- "$2"
+fi
+exec grep -rnIE --exclude-dir=.git -e "$1" -- "$2"
+"""
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    ok: bool
+    output: str
+    exit_code: int | None = None
+
+
+def clip(text: str, limit: int = MAX_OUTPUT_CHARACTERS) -> str:
+    """The text, or its head and tail when it is longer than the limit."""
+    text = text.replace("\0", "�")
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("must not hold a NUL character")
+    return text
+
+
+Plain = Annotated[str, AfterValidator(_without_nul)]
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Shell(_Arguments):
+    """Run a command with bash in the workspace and get its output and exit code."""
+
+    command: Plain = Field(min_length=1)
+    timeout_seconds: float | None = Field(
+        default=None, gt=0, description=f"{DEFAULT_COMMAND_SECONDS:g} when left out."
+    )
+
+
+class ReadFile(_Arguments):
+    """Read a text file of the workspace."""
+
+    path: Plain = Field(min_length=1)
+    offset: int = Field(default=1, ge=1, description="First line, counted from 1.")
+    limit: int = Field(default=DEFAULT_READ_LINES, ge=1, description="Number of lines.")
+
+
+class WriteFile(_Arguments):
+    """Write a whole file, making the directories above it. What was in it is gone."""
+
+    path: Plain = Field(min_length=1)
+    content: str = Field(max_length=MAX_WRITE_CHARACTERS)
+
+
+class EditFile(_Arguments):
+    """Replace an exact piece of a file. `old` must occur exactly once unless `replace_all` is set."""
+
+    path: Plain = Field(min_length=1)
+    old: str = Field(min_length=1, description="The text as it stands in the file, with its indentation.")
+    new: str = Field(max_length=MAX_WRITE_CHARACTERS)
+    replace_all: bool = False
+
+
+class Search(_Arguments):
+    """Search the files of the workspace for a regular expression; answers `path:line:text`."""
+
+    pattern: Plain = Field(min_length=1)
+    path: Plain = Field(default=".", min_length=1, description="File or directory to search in.")
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    arguments: type[_Arguments]
+    run: Callable[["Workbench", Any], Awaitable[ToolAnswer]]
+    writes: bool = False
+
+
+class Workbench:
+    """The tools of one turn, at one sandbox."""
+
+    def __init__(self, sandbox: Sandbox, *, longest_command_seconds: float) -> None:
+        self.sandbox = sandbox
+        self.longest_command_seconds = longest_command_seconds
+        self._writing = asyncio.Lock()
+
+    async def use(self, tool: Tool, arguments: BaseModel) -> ToolAnswer:
+        try:
+            if not tool.writes:
+                return await tool.run(self, arguments)
+            # Edits of one answer run at once; two of them to the same file must not lose one another.
+            async with self._writing:
+                return await tool.run(self, arguments)
+        except OSError as error:
+            path = getattr(arguments, "path", "")
+            return ToolAnswer(False, f"{path}: {error.strerror or error}")
+
+
+async def _shell(bench: Workbench, arguments: Shell) -> ToolAnswer:
+    asked = arguments.timeout_seconds or DEFAULT_COMMAND_SECONDS
+    seconds = min(asked, bench.longest_command_seconds)
+    done = await bench.sandbox.execute_command(arguments.command, timeout=seconds)
+    ending = (
+        f"[ended after {seconds:g} seconds: time limit]"
+        if done.timed_out
+        else f"[exit code {done.exit_code}]"
+    )
+    return ToolAnswer(done.ok, f"{done.output.rstrip()}\n{ending}".lstrip(), done.exit_code)
+
+
+async def _read_file(bench: Workbench, arguments: ReadFile) -> ToolAnswer:
+    content = await bench.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES)
+    if b"\0" in content[:8192]:
+        return ToolAnswer(False, f"{arguments.path} is a binary file")
+    if not content:
+        return ToolAnswer(True, "[the file is empty]")
+    lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    first = arguments.offset - 1
+    chosen = lines[first : first + arguments.limit]
+    if not chosen:
+        return ToolAnswer(False, f"{arguments.path} has only {len(lines)} lines")
+    text = "\n".join(chosen)
+    if len(chosen) < len(lines):
+        text = f"[lines {first + 1} to {first + len(chosen)} of {len(lines)}]\n{text}"
+    if len(content) == MAX_FILE_BYTES:
+        text += f"\n[only the first {MAX_FILE_BYTES:,} bytes were read]"
+    return ToolAnswer(True, text)
+
+
+async def _write_file(bench: Workbench, arguments: WriteFile) -> ToolAnswer:
+    content = arguments.content.encode()
+    await bench.sandbox.write_file(arguments.path, content)
+    return ToolAnswer(True, f"wrote {len(content):,} bytes to {arguments.path}")
+
+
+async def _edit_file(bench: Workbench, arguments: EditFile) -> ToolAnswer:
+    content = await bench.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        return ToolAnswer(False, f"{arguments.path} is too large to edit; use a command")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return ToolAnswer(False, f"{arguments.path} is not UTF-8 text; use a command")
+    if "\r\n" in text and "\r\n" not in arguments.old:
+        # Models write plain line breaks; the file keeps its own.
+        arguments = arguments.model_copy(
+            update={
+                "old": arguments.old.replace("\n", "\r\n"),
+                "new": arguments.new.replace("\r\n", "\n").replace("\n", "\r\n"),
+            }
+        )
+    problem = _why_not(text, arguments)
+    if problem:
+        return ToolAnswer(False, problem)
+    count = text.count(arguments.old)
+    changed = text.replace(arguments.old, arguments.new)
+    await bench.sandbox.write_file(arguments.path, changed.encode())
+    return ToolAnswer(
+        True, f"replaced {count} {'occurrence' if count == 1 else 'occurrences'} in {arguments.path}"
+    )
+
+
+def _why_not(text: str, edit: EditFile) -> str:
+    """What keeps an edit from being made, or nothing."""
+    if edit.old == edit.new:
+        return "old and new are the same"
+    count = text.count(edit.old)
+    if count == 0:
+        return f"old was not found in {edit.path}; it must match exactly.{_nearest(text, edit.old)}"
+    if count > 1 and not edit.replace_all:
+        return f"old occurs {count} times in {edit.path}; give more lines around it, or set replace_all"
+    return ""
+
+
+def _nearest(text: str, old: str) -> str:
+    """Where the first line stands with other spacing: what most failed edits get wrong."""
+    wanted = next((line.strip() for line in old.split("\n") if line.strip()), "")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if wanted and line.strip() == wanted:
+            return f" Line {number} is {line!r}."
+    return ""
+
+
+async def _search(bench: Workbench, arguments: Search) -> ToolAnswer:
+    done = await bench.sandbox.execute_command(
+        ["bash", "-c", _SEARCH, "search", arguments.pattern, arguments.path],
+        timeout=min(60.0, bench.longest_command_seconds),
+    )
+    if done.exit_code == 1 and not done.output.strip():
+        return ToolAnswer(True, "[no matches]")
+    if done.timed_out:
+        return ToolAnswer(False, f"{done.output}\n[the search took too long; narrow the path]")
+    return ToolAnswer(done.ok, done.output, done.exit_code)
+
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool("shell", Shell, _shell),
+        Tool("read_file", ReadFile, _read_file),
+        Tool("write_file", WriteFile, _write_file, writes=True),
+        Tool("edit_file", EditFile, _edit_file, writes=True),
+        Tool("search", Search, _search),
+    )
+}
+
+
+def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """A JSON schema without the titles that pydantic adds: tokens that tell a model nothing."""
+
+    def bare(node: Any, *, names: bool = False) -> Any:
+        if isinstance(node, dict):
+            return {
+                key: bare(value, names=key in ("properties", "$defs"))
+                for key, value in node.items()
+                if names or key != "title" or not isinstance(value, str)
+            }
+        return [bare(item) for item in node] if isinstance(node, list) else node
+
+    schema: dict[str, Any] = bare(model.model_json_schema())
+    schema.pop("description", None)
+    return schema

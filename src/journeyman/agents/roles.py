@@ -1,0 +1,50 @@
+"""What agents are told: their roles, and the prompts that begin their turns.
+
+Instructions and prompts are Markdown files under `prompts/`. The texts put into a prompt are the
+user's or the repository's: they are filled in as they are and never read as a template.
+"""
+
+from pathlib import Path
+
+from journeyman.agents.base import Role, RoleName
+from journeyman.agents.plan import Plan
+
+_PROMPTS = Path(__file__).parent / "prompts"
+
+
+def _text(name: str) -> str:
+    return (_PROMPTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+_ENVIRONMENT = _text("environment")
+_TASK = _text("task")
+_SUBTASK = _text("subtask")
+_FIX = _text("fix")
+
+ROLES: dict[RoleName, Role] = {
+    "plan": Role("plan", f"{_text('plan')}\n{_ENVIRONMENT}", may_write=False),
+    "build": Role("build", f"{_text('build')}\n{_ENVIRONMENT}", may_write=True),
+}
+
+
+def planning_prompt(task: str) -> str:
+    return _TASK.format(task=task)
+
+
+def subtask_prompt(task: str, plan: Plan, number: int) -> str:
+    """The prompt for one subtask, counted from 1."""
+    subtask = plan.subtasks[number - 1]
+    return _SUBTASK.format(
+        task=task,
+        reasoning=plan.reasoning,
+        overview="\n".join(f"{place}. {each.title}" for place, each in enumerate(plan.subtasks, start=1)),
+        number=number,
+        total=len(plan.subtasks),
+        title=subtask.title,
+        instructions=subtask.instructions,
+    )
+
+
+def fixing_prompt(task: str, failing: str, attempt: int = 1) -> str:
+    """The prompt after checks failed; `attempt` counts the repairs of this round."""
+    return _FIX.format(task=task, failing=failing, attempt=attempt)

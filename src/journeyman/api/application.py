@@ -1,0 +1,39 @@
+"""The ASGI application: every router, inside the guards that all of them share."""
+
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from journeyman.api import (
+    github,
+    health,
+    live,
+    local_forge,
+    lookups,
+    problems,
+    quick_jobs,
+    work_orders,
+)
+from journeyman.api.guard import Guard
+from journeyman.api.models import Problem
+from journeyman.api.services import Services
+
+
+def create_app(services: Services) -> FastAPI:
+    app = FastAPI(
+        title="Journeyman",
+        description="Hand it a work order, get back a draft pull request with proof.",
+        version=version("journeyman"),
+        # The bundled documentation pages load their scripts from a foreign host.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
+    )
+    app.state.services = services
+    for room in (work_orders, live, github, lookups, local_forge, quick_jobs, health):
+        app.include_router(room.router)
+    problems.install(app)
+    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
+    app.add_middleware(problems.Unexpected)
+    return app

@@ -1,0 +1,47 @@
+"""Whether a repository can be worked on, asked before an order is made of it."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from journeyman.api.models import ConnectedRepository, RepositoryAnswer, RepositoryQuestion
+from journeyman.api.services import Given
+from journeyman.errors import InvalidRepository, JourneymanError
+from journeyman.work_orders.repositories import parse_repository
+
+router = APIRouter(prefix="/api/github", tags=["github"])
+
+
+@router.post("/verify-repository")
+async def verify_repository(question: RepositoryQuestion, services: Given) -> RepositoryAnswer:
+    """A repository that cannot be reached is an answer, not a problem: it says why and what to do."""
+    settings = services.settings
+    try:
+        repository = parse_repository(
+            question.repository_url,
+            github_url=settings.github_url,
+            allow_local=settings.allow_local_repositories,
+        )
+    except InvalidRepository as error:
+        return RepositoryAnswer(repository=None, verification_success=False, error_message=_told(error))
+    default_branch, reason = None, None
+    try:
+        default_branch = (await services.forges[repository.forge].verify(repository)).default_branch
+    except JourneymanError as error:
+        reason = _told(error)
+    return RepositoryAnswer(
+        repository=ConnectedRepository(
+            repository_owner=repository.owner,
+            repository_name=repository.name,
+            repository_url=repository.url,
+            default_branch=default_branch,
+            is_accessible=reason is None,
+            access_verified_at=datetime.now(UTC),
+        ),
+        verification_success=reason is None,
+        error_message=reason,
+    )
+
+
+def _told(error: JourneymanError) -> str:
+    return f"{error.message}. {error.hint}" if error.hint else error.message

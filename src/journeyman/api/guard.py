@@ -1,0 +1,127 @@
+"""What every request passes first: the right host, the right origin, a bearable size.
+
+There is no sign-in yet, so a web page in the user's browser is the stranger to keep out: one that
+rebinds its own name to this address is stopped by the Host check, one that posts here from its own
+origin by the Origin check.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from journeyman.api.problems import problem
+from journeyman.settings import Settings
+
+MAX_BODY_BYTES = 1_048_576
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_CLOSE_REFUSED = 4403
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, *, settings: Settings, isolation: str) -> None:
+        self._app = app
+        self._host = settings.host.lower()
+        self._headers = dict(_HEADERS)
+        if isolation == "none":
+            self._headers["X-Journeyman-Isolation"] = "none"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _CLOSE_REFUSED})
+            return
+        if refusal is None and scope["type"] == "http" and scope["method"] not in _READING:
+            body = await _read_body(scope, receive)
+            if body is None:
+                refusal = problem(
+                    413,
+                    f"the body has more than {MAX_BODY_BYTES:,} bytes",
+                    hint="Put long material into a file of the repository and refer to it.",
+                )
+            else:
+                receive = _replay(body, receive)
+        await (refusal or self._app)(scope, receive, self._with_headers(send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            return problem(
+                403,
+                f"this server does not answer to the name {host!r}",
+                hint="Use its loopback address, for example http://127.0.0.1 with the server's port.",
+                category="permission",
+            )
+        origin = headers.get("origin")
+        changes = scope["type"] == "websocket" or scope["method"] not in _READING
+        if changes and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return problem(
+                403,
+                "a page of another site may not do this",
+                hint="Call the API from a program, or from a page that this server served.",
+                category="permission",
+            )
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name in ("localhost", self._host):
+            return True
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(self._headers)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return sending
+
+
+async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body, or None as soon as it is known to be too long."""
+    announced = Headers(scope=scope).get("content-length", "0")
+    if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def replaying() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replaying

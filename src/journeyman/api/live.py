@@ -1,0 +1,119 @@
+"""The order's story as it happens: server-sent events, and a WebSocket without the chatter.
+
+Both read the log after a cursor; the feed only wakes them. A reader that comes back with the last
+number it saw misses nothing and sees nothing twice.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel, ConfigDict, Field
+
+from journeyman.api.models import AgentWorkOrder, event_message
+from journeyman.api.services import Given, Services
+from journeyman.api.work_orders import Order, find_order
+from journeyman.errors import NotFound
+from journeyman.events import log
+from journeyman.events.types import LAST_EVENTS, StoredEvent
+from journeyman.work_orders.order import WorkOrder
+
+router = APIRouter(tags=["live"])
+
+_LARGEST_CURSOR = 2**53 - 1
+_CLOSE_NOT_FOUND = 4404
+_CLOSE_GOING_AWAY = 1001
+_BEGINNINGS = frozenset({"agent_work_order_created", "agent_work_order_started"})
+
+
+class StreamQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    after: int = Field(default=0, ge=0, le=_LARGEST_CURSOR)
+    """Sequence number of the last event that the reader has."""
+    until: Literal["finished"] | None = None
+    """`finished` ends the stream when the order is at rest; without it the stream stays open."""
+
+
+@router.get("/api/agent-work-orders/{agent_work_order_id}/events", response_class=EventSourceResponse)
+async def events(
+    order: Order,
+    query: Annotated[StreamQuery, Query()],
+    services: Given,
+    last_event_id: Annotated[int | None, Header(ge=0, le=_LARGEST_CURSOR)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Every event, `id` being its sequence number; resumes after `Last-Event-ID`, else after `after`."""
+    after = query.after if last_event_id is None else last_event_id
+    stream = _until_finished if query.until else _for_ever
+    async for stored in stream(services, order, after):
+        yield ServerSentEvent(
+            id=str(stored.sequence), event=stored.event.type, data=dict(event_message(stored))
+        )
+
+
+def _for_ever(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:
+    return services.feed.follow(order.agent_work_order_id, after=after)
+
+
+async def _until_finished(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:
+    """The events up to where the order rests. Its last one may be followed: a pull request is made ready."""
+
+    async def is_last(sequence: int) -> bool:
+        return not await log.read(services.database, order.agent_work_order_id, after=sequence, limit=1)
+
+    at_rest = order.is_finished and after > 0
+    if at_rest and await is_last(after):
+        return
+    async for stored in services.feed.follow(order.agent_work_order_id, after=after):
+        yield stored
+        at_rest = stored.event.type in LAST_EVENTS or (at_rest and stored.event.type not in _BEGINNINGS)
+        if at_rest and await is_last(stored.sequence):
+            return
+
+
+@router.websocket("/ws/{agent_work_order_id}")
+async def follow_by_websocket(websocket: WebSocket, agent_work_order_id: str, services: Given) -> None:
+    await websocket.accept()
+    try:
+        await find_order(agent_work_order_id, services)
+    except NotFound as error:
+        await websocket.close(_CLOSE_NOT_FOUND, error.message)
+        return
+    telling = asyncio.create_task(_tell(websocket, services, agent_work_order_id))
+    leaving = asyncio.create_task(_wait_until_gone(websocket))
+    try:
+        await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        telling.cancel()
+        leaving.cancel()
+        await asyncio.gather(telling, leaving, return_exceptions=True)
+    if telling.cancelled():
+        return
+    fault = telling.exception()
+    if fault is None:
+        await websocket.close(_CLOSE_GOING_AWAY)
+    elif not isinstance(fault, WebSocketDisconnect):
+        raise fault
+
+
+async def _tell(websocket: WebSocket, services: Services, order_id: str) -> None:
+    # The cursor is read before the state: an event in between is told twice rather than never.
+    after = await _newest(services, order_id)
+    order = AgentWorkOrder.model_validate(await services.orders.get(order_id))
+    state: dict[str, Any] = {"type": "state", "agent_work_order": order.model_dump(mode="json")}
+    await websocket.send_json(state)
+    async for stored in services.feed.follow(order_id, after=after, without_chatter=True):
+        await websocket.send_json(event_message(stored))
+
+
+async def _newest(services: Services, order_id: str) -> int:
+    _, total = await log.page(services.database, order_id, limit=1, offset=0)
+    found, _ = await log.page(services.database, order_id, limit=1, offset=max(0, total - 1))
+    return found[-1].sequence if found else 0
+
+
+async def _wait_until_gone(websocket: WebSocket) -> None:
+    while (await websocket.receive())["type"] != "websocket.disconnect":
+        continue

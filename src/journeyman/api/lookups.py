@@ -1,0 +1,121 @@
+"""What an order can choose from: agents, models, workflows and sandboxes, and what each still needs."""
+
+from typing import get_args
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from journeyman.api.services import Given
+from journeyman.work_orders.order import SandboxType
+
+router = APIRouter(prefix="/api", tags=["look-ups"])
+
+
+class _Choice(BaseModel):
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+    ready: bool
+    needs: str
+    """What to do when it is not ready; empty when it is."""
+
+
+class AgentChoice(_Choice):
+    name: str
+
+
+class AgentChoices(BaseModel):
+    agents: list[AgentChoice]
+
+
+class ModelChoice(_Choice):
+    name: str
+    provider: str
+    context_window: int | None
+    input_usd_per_million: float | None
+    """Null when unknown."""
+    output_usd_per_million: float | None
+
+
+class ModelChoices(BaseModel):
+    models: list[ModelChoice]
+    default_model: str | None
+
+
+class WorkflowStep(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    kind: str
+    depends_on: tuple[str, ...]
+
+
+class WorkflowChoice(_Choice):
+    name: str
+    version: int
+    description: str
+    steps: list[WorkflowStep]
+
+
+class WorkflowChoices(BaseModel):
+    workflows: list[WorkflowChoice]
+
+
+class SandboxChoice(_Choice):
+    sandbox_type: SandboxType
+    isolation: str
+
+
+class SandboxChoices(BaseModel):
+    sandboxes: list[SandboxChoice]
+
+
+@router.get("/agents")
+async def agents(services: Given) -> AgentChoices:
+    answers = {name: await agent.readiness() for name, agent in services.agents.items()}
+    return AgentChoices(
+        agents=[
+            AgentChoice(name=name, ready=answer.ready, needs=answer.needs) for name, answer in answers.items()
+        ]
+    )
+
+
+@router.get("/models")
+async def models(services: Given) -> ModelChoices:
+    return ModelChoices(
+        models=[ModelChoice.model_validate(model) for model in services.gateway.models()],
+        default_model=services.settings.model or None,
+    )
+
+
+@router.get("/workflows")
+async def workflows(services: Given) -> WorkflowChoices:
+    return WorkflowChoices(
+        workflows=[
+            WorkflowChoice(
+                name=name,
+                version=workflow.version,
+                description=workflow.description,
+                steps=[WorkflowStep.model_validate(step) for step in workflow.steps],
+                ready=True,
+                needs="",
+            )
+            for name, workflow in services.workflows().items()
+        ]
+    )
+
+
+@router.get("/sandboxes")
+async def sandboxes(services: Given) -> SandboxChoices:
+    answer = await services.sandboxes.readiness()
+    kinds: tuple[SandboxType, ...] = get_args(SandboxType)
+    return SandboxChoices(
+        sandboxes=[
+            SandboxChoice(
+                sandbox_type=kind,
+                isolation=services.sandboxes.isolation,
+                ready=answer.ready,
+                needs=answer.needs,
+            )
+            for kind in kinds
+        ]
+    )

@@ -1,0 +1,270 @@
+"""What goes over the wire.
+
+Requests refuse unknown fields: a misspelt budget that is ignored in silence costs money. Answers
+carry exactly the fields of the contract.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+from journeyman.events.types import Phase, StoredEvent
+from journeyman.forges.base import PullRequest
+from journeyman.work_orders.order import SandboxType, Status, StepStatus, Verification, WorkOrder
+from journeyman.work_orders.store import Sort
+
+DEFAULT_WORKFLOW = "agent_workflow_plan_build_test"
+DEFAULT_SANDBOX: SandboxType = "git_worktree"
+
+
+def _without_control_characters(text: str) -> str:
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        raise ValueError("control characters are not accepted")
+    return text
+
+
+def _digits(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """A time without a zone is meant in UTC."""
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the time is out of range") from None
+
+
+Line = Annotated[str, Field(max_length=2000), AfterValidator(_without_control_characters)]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_control_characters)]
+IssueNumber = Annotated[str, BeforeValidator(_digits), Field(pattern=r"^[1-9][0-9]{0,9}$")]
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class Problem(BaseModel):
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str
+    category: str
+
+
+class NewWorkOrder(_Request):
+    repository_url: Line
+    sandbox_type: SandboxType = DEFAULT_SANDBOX
+    workflow_type: Name = DEFAULT_WORKFLOW
+    github_issue_number: IssueNumber | None = None
+    initial_prompt: str | None = None
+    """The task. It may be left out when an issue is named."""
+    agent: Name | None = None
+    model: Name | None = None
+    """As `provider/model`; the server's default when left out."""
+    git_branch_name: Name | None = None
+    base_branch: Name | None = None
+    """What the work starts from; the repository's default branch when left out."""
+    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    priority: int = Field(default=0, ge=0, le=9)
+
+
+class ListQuery(_Request):
+    status: Status | None = None
+    limit: int = Field(default=50, ge=1, le=200)
+    offset: int = Field(default=0, ge=0, le=1_000_000_000)
+    q: Line | None = None
+    repository_url: Line | None = None
+    workflow_type: Line | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+    sort: Sort = "-created_at"
+
+
+class PageQuery(_Request):
+    limit: int = Field(default=100, ge=1, le=1000)
+    offset: int = Field(default=0, ge=0, le=1_000_000_000)
+
+
+class AgentWorkOrder(_Answer):
+    agent_work_order_id: str
+    repository_url: str
+    sandbox_type: SandboxType
+    sandbox_identifier: str | None
+    workflow_type: str
+    git_branch_name: str
+    agent_session_id: str | None
+    github_issue_number: str | None
+    status: Status
+    current_phase: Phase | None
+    title: str
+    agent: str
+    model: str
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    execution_started_at: AwareDatetime | None
+    execution_completed_at: AwareDatetime | None
+    github_pull_request_url: str | None
+    git_commit_count: int
+    git_files_changed: int
+    git_lines_added: int
+    git_lines_removed: int
+    error_message: str | None
+    error_category: str | None
+    cost_usd: float | None
+    """Null when a price is unknown."""
+    tokens_in: int
+    tokens_out: int
+    tokens_cache_read: int
+    budget_usd: float | None
+    verification: Verification
+
+
+class OneWorkOrder(_Answer):
+    agent_work_order: AgentWorkOrder
+    logs_url: str
+
+    @classmethod
+    def of(cls, order: WorkOrder) -> Self:
+        return cls(
+            agent_work_order=AgentWorkOrder.model_validate(order),
+            logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
+        )
+
+
+class WorkOrderPage(_Answer):
+    agent_work_orders: list[AgentWorkOrder]
+    total_count: int
+    has_more: bool
+
+
+class PhaseSpan(_Answer):
+    phase: Phase
+    started_at: AwareDatetime
+    completed_at: AwareDatetime | None
+    commits: int
+
+
+class GitFacts(_Answer):
+    git_commit_count: int = 0
+    git_files_changed: int = 0
+    git_lines_added: int = 0
+    git_lines_removed: int = 0
+    latest_commit_message: str | None = None
+    latest_commit_sha: str | None = None
+    phase_history: list[PhaseSpan] = []
+
+
+class GitProgress(GitFacts):
+    agent_work_order_id: str
+    current_phase: Phase | None
+    snapshot_timestamp: AwareDatetime
+
+
+class LogPage(_Answer):
+    agent_work_order_id: str
+    log_entries: list[dict[str, Any]]
+    """Each has timestamp, level and event; the others are the event's own fields."""
+    total_count: int
+    has_more: bool
+
+
+class Step(_Answer):
+    round: int
+    step: str
+    kind: str
+    status: StepStatus
+    attempts: int
+    started_at: AwareDatetime
+    completed_at: AwareDatetime | None
+    output: dict[str, Any] | None
+    error_message: str | None
+    error_category: str | None
+    cost_usd: float | None
+    tokens_in: int
+    tokens_out: int
+    tokens_cache_read: int
+
+
+class Steps(_Answer):
+    agent_work_order_id: str
+    steps: list[Step]
+
+
+class EvidenceRecord(_Answer):
+    round: int
+    step: str
+    attempt: int
+    commit_sha: str
+    passed: bool
+    checks: list[dict[str, Any]]
+    summary: str
+    created_at: AwareDatetime
+
+
+class EvidenceRecords(_Answer):
+    agent_work_order_id: str
+    evidence: list[EvidenceRecord]
+
+
+class RepositoryQuestion(_Request):
+    repository_url: Line
+
+
+class ConnectedRepository(_Answer):
+    repository_owner: str
+    repository_name: str
+    repository_url: str
+    default_branch: str | None
+    is_accessible: bool
+    access_verified_at: AwareDatetime
+
+
+class RepositoryAnswer(_Answer):
+    repository: ConnectedRepository | None
+    """Null when the address names no repository at all."""
+    verification_success: bool
+    error_message: str | None
+
+
+class LocalPullRequest(_Answer):
+    number: int
+    url: str
+    title: str
+    body: str
+    draft: bool
+    state: Literal["open", "closed", "merged"]
+    branch: str
+    base: str
+
+
+class LocalPullRequestPage(_Answer):
+    pull_requests: list[LocalPullRequest]
+    total_count: int
+    has_more: bool
+
+    @classmethod
+    def of(cls, found: list[PullRequest], total: int, offset: int) -> Self:
+        return cls(
+            pull_requests=[LocalPullRequest.model_validate(one) for one in found],
+            total_count=total,
+            has_more=offset + len(found) < total,
+        )
+
+
+def event_message(stored: StoredEvent) -> Mapping[str, Any]:
+    """An event as streams carry it: flat, with its place in the order's sequence."""
+    return {
+        "agent_work_order_id": stored.agent_work_order_id,
+        "sequence": stored.sequence,
+        "timestamp": stored.timestamp.isoformat(),
+        **stored.event.model_dump(mode="json"),
+    }

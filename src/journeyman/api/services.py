@@ -1,0 +1,53 @@
+"""What the handlers are given.
+
+`app.py` fills it in: no handler knows which forge, sandbox or agent it talks to.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from journeyman.agents.base import Agent
+from journeyman.database import Database
+from journeyman.events.feed import Feed
+from journeyman.forges.base import Forge, PullRequestShelf
+from journeyman.gateway.gateway import Gateway
+from journeyman.git.mirrors import Mirrors
+from journeyman.sandboxes.base import SandboxProvider
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.schema import Workflow
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    database: Database
+    orders: WorkOrders
+    feed: Feed
+    forges: Mapping[str, Forge]
+    """By `Repository.forge`."""
+    local_pull_requests: PullRequestShelf
+    mirrors: Mirrors
+    sandboxes: SandboxProvider
+    agents: Mapping[str, Agent]
+    """By name; the first is the one that orders get when they name none."""
+    gateway: Gateway
+    workflows: Callable[[], Mapping[str, Workflow]]
+    """By name, other names of the same workflow included."""
+    submit_round: Callable[[WorkOrder], Awaitable[None]]
+    """Hands the order's round to the engine; twice is once."""
+    is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
+
+
+def _services_of(connection: HTTPConnection) -> Services:
+    services: Services = connection.app.state.services
+    return services
+
+
+Given = Annotated[Services, Depends(_services_of)]
+"""A handler's parameter of this type is the running product's parts."""

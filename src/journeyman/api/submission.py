@@ -1,0 +1,182 @@
+"""Accept a work order: look at everything that can be wrong with it, then store it and hand it on.
+
+Nothing is stored before every check has passed; an order that was accepted is handed to the engine
+after it is stored, and the engine looks for stored orders when it starts, so none falls between.
+"""
+
+import difflib
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from journeyman.agents.base import Agent
+from journeyman.api.models import NewWorkOrder
+from journeyman.api.services import Services
+from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, SandboxUnavailable
+from journeyman.events.types import AgentWorkOrderCreated, Event, GithubIssueRead
+from journeyman.forges.base import Issue, RepositoryFacts
+from journeyman.work_orders.order import (
+    WorkOrder,
+    branch_name_of,
+    check_branch_name,
+    check_prompt,
+    new_order_id,
+    title_of,
+)
+from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.workflows.schema import Workflow
+
+
+async def submit(services: Services, request: NewWorkOrder, idempotency_key: str | None = None) -> WorkOrder:
+    """The new order, or the one that an earlier request with the same key made."""
+    digest = hashlib.sha256(json.dumps(request.model_dump()).encode()).hexdigest()
+    if idempotency_key is not None:
+        earlier = await services.orders.with_key(idempotency_key, digest)
+        if earlier is not None:
+            return await _hand_on(services, earlier)
+    order, events = await _prepare(services, request)
+    order, _ = await services.orders.create(
+        order, *events, idempotency_key=idempotency_key, request_digest=digest
+    )
+    return await _hand_on(services, order)
+
+
+async def _hand_on(services: Services, order: WorkOrder) -> WorkOrder:
+    # A server that stopped between storing and handing on left the order pending: a repeat heals it.
+    if order.status == "pending":
+        await services.submit_round(order)
+    return order
+
+
+async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder, list[Event]]:
+    settings = services.settings
+    repository = parse_repository(
+        request.repository_url, github_url=settings.github_url, allow_local=settings.allow_local_repositories
+    )
+    prompt = _prompt(request)
+    for branch in (request.git_branch_name, request.base_branch):
+        if branch is not None:
+            check_branch_name(branch)
+    workflow = _workflow(services, request.workflow_type)
+    agent = await _agent(services, request.agent)
+    model = _model(services, request.model)
+    await _check_sandbox(services)
+    forge = services.forges[repository.forge]
+    _check_target(request, repository, await forge.verify(repository))
+    issue = None
+    if request.github_issue_number is not None:
+        issue = await forge.read_issue(repository, request.github_issue_number)
+    title = title_of(prompt if issue is None else _plain(issue.title))
+    order_id = new_order_id()
+    now = datetime.now(UTC)
+    order = WorkOrder(
+        agent_work_order_id=order_id,
+        repository_url=repository.url,
+        sandbox_type=request.sandbox_type,
+        workflow_type=request.workflow_type,
+        workflow=workflow.model_dump(mode="json"),
+        title=title,
+        initial_prompt=prompt if issue is None else _task_of(issue, prompt),
+        agent=agent.name,
+        model=model,
+        git_branch_name=request.git_branch_name or branch_name_of(title, order_id),
+        base_branch=request.base_branch,
+        github_issue_number=request.github_issue_number,
+        budget_usd=request.budget_usd,
+        priority=request.priority,
+        created_at=now,
+        updated_at=now,
+    )
+    return order, _events(order, issue)
+
+
+def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:
+    created = AgentWorkOrderCreated(
+        repository_url=order.repository_url,
+        workflow_type=order.workflow_type,
+        sandbox_type=order.sandbox_type,
+        agent=order.agent,
+        model=order.model,
+        title=order.title,
+    )
+    if issue is None:
+        return [created]
+    return [created, GithubIssueRead(github_issue_number=issue.number, title=_plain(issue.title))]
+
+
+def _prompt(request: NewWorkOrder) -> str:
+    prompt = check_prompt(request.initial_prompt or "").strip()
+    if not prompt and request.github_issue_number is None:
+        raise InvalidInput(
+            "the order has no task", hint="Give initial_prompt, github_issue_number, or both of them."
+        )
+    return prompt
+
+
+def _workflow(services: Services, name: str) -> Workflow:
+    known = services.workflows()
+    if name not in known:
+        raise InvalidInput(f"there is no workflow {name!r}", hint=_did_you_mean(name, known, "jm workflows"))
+    return known[name]
+
+
+async def _agent(services: Services, name: str | None) -> Agent:
+    name = name or next(iter(services.agents))
+    if name not in services.agents:
+        raise InvalidInput(
+            f"there is no agent {name!r}", hint=_did_you_mean(name, services.agents, "jm agents")
+        )
+    readiness = await services.agents[name].readiness()
+    if not readiness.ready:
+        raise AgentFailed(f"the agent {name} cannot be used here", hint=readiness.needs)
+    return services.agents[name]
+
+
+def _model(services: Services, name: str | None) -> str:
+    name = name or services.settings.model
+    if not name:
+        raise InvalidInput(
+            "the order names no model, and the server has no default",
+            hint="Give --model (model in the API) or set JOURNEYMAN_MODEL, as provider/model; "
+            "scripted/demo needs no key and is there for trying.",
+        )
+    services.gateway.check_model(name)
+    return name
+
+
+async def _check_sandbox(services: Services) -> None:
+    readiness = await services.sandboxes.readiness()
+    if not readiness.ready:
+        raise SandboxUnavailable("no sandbox can be opened on this machine", hint=readiness.needs)
+
+
+def _check_target(request: NewWorkOrder, repository: Repository, facts: RepositoryFacts) -> None:
+    if not facts.can_push:
+        needed = {
+            "github": "Set GITHUB_TOKEN to a token that may write contents and pull requests there.",
+            "local": "Let the user that runs the server write to the repository.",
+        }
+        raise NotAllowed(f"{repository.url} can be read but not pushed to", hint=needed[repository.forge])
+    if request.git_branch_name in (facts.default_branch, request.base_branch or facts.default_branch):
+        raise InvalidInput(
+            f"git_branch_name is {request.git_branch_name!r}, which the work starts from",
+            hint="Leave it out, or name a branch of its own: the pull request goes from it to the base.",
+        )
+
+
+def _task_of(issue: Issue, prompt: str) -> str:
+    parts = (f"Issue #{issue.number}: {_plain(issue.title)}", _plain(issue.body), prompt)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    """Text of others without control characters, which a prompt may not hold."""
+    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
+    return "".join(kept).strip()
+
+
+def _did_you_mean(name: str, known: Iterable[str], listing: str) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {near[0]}?" if near else f"`{listing}` shows those that exist."

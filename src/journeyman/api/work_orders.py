@@ -1,0 +1,186 @@
+"""Work orders over HTTP: make one, list them, and read what one has done so far."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from journeyman.api.models import (
+    AgentWorkOrder,
+    EvidenceRecord,
+    EvidenceRecords,
+    GitFacts,
+    GitProgress,
+    ListQuery,
+    LogPage,
+    NewWorkOrder,
+    OneWorkOrder,
+    PageQuery,
+    Step,
+    Steps,
+    WorkOrderPage,
+    event_message,
+)
+from journeyman.api.services import Given
+from journeyman.api.submission import submit
+from journeyman.errors import Conflict, InvalidRepository, NotFound
+from journeyman.events import log
+from journeyman.events.types import GithubPullRequestUpdated, StoredEvent
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.store import OrderFilter
+
+router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
+
+_ORDER_ID = re.compile(r"wo-[0-9a-z]{8}")
+_WARNINGS = frozenset({"step_retrying", "agent_notice", "step_skipped"})
+
+IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
+
+
+async def find_order(agent_work_order_id: str, services: Given) -> WorkOrder:
+    # A text that cannot be an id never reaches the database, which may choke on its characters.
+    if not _ORDER_ID.fullmatch(agent_work_order_id):
+        raise NotFound("there is no such work order", hint="`jm list` shows those that exist.")
+    return await services.orders.get(agent_work_order_id)
+
+
+Order = Annotated[WorkOrder, Depends(find_order)]
+
+
+@router.post("", status_code=201)
+async def create(
+    request: NewWorkOrder, services: Given, idempotency_key: IdempotencyKey = None
+) -> OneWorkOrder:
+    return OneWorkOrder.of(await submit(services, request, idempotency_key))
+
+
+@router.get("")
+async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> WorkOrderPage:
+    wanted = OrderFilter(
+        status=query.status,
+        repository_url=_canonical(query.repository_url, services.settings),
+        workflow_type=query.workflow_type,
+        text=query.q,
+        created_after=query.created_after,
+        created_before=query.created_before,
+    )
+    found, total = await services.orders.find(wanted, limit=query.limit, offset=query.offset, sort=query.sort)
+    return WorkOrderPage(
+        agent_work_orders=[AgentWorkOrder.model_validate(order) for order in found],
+        total_count=total,
+        has_more=query.offset + len(found) < total,
+    )
+
+
+@router.get("/{agent_work_order_id}")
+async def show(order: Order) -> OneWorkOrder:
+    return OneWorkOrder.of(order)
+
+
+@router.get("/{agent_work_order_id}/git-progress")
+async def git_progress(order: Order, services: Given) -> GitProgress:
+    facts = GitFacts()
+    if order.base_commit_sha is not None:
+        mirror = services.mirrors.at(_repository_of(order, services.settings))
+        facts = GitFacts.model_validate(
+            await mirror.progress(order.agent_work_order_id, order.git_branch_name, order.base_commit_sha)
+        )
+    return GitProgress(
+        agent_work_order_id=order.agent_work_order_id,
+        current_phase=order.current_phase,
+        snapshot_timestamp=datetime.now(UTC),
+        **dict(facts),
+    )
+
+
+@router.get("/{agent_work_order_id}/logs")
+async def logs(order: Order, query: Annotated[PageQuery, Query()], services: Given) -> LogPage:
+    found, total = await log.page(
+        services.database, order.agent_work_order_id, limit=query.limit, offset=query.offset
+    )
+    return LogPage(
+        agent_work_order_id=order.agent_work_order_id,
+        log_entries=[_log_entry(stored) for stored in found],
+        total_count=total,
+        has_more=query.offset + len(found) < total,
+    )
+
+
+@router.get("/{agent_work_order_id}/steps")
+async def steps(order: Order, services: Given) -> Steps:
+    found = await services.orders.steps(order.agent_work_order_id)
+    return Steps(
+        agent_work_order_id=order.agent_work_order_id, steps=[Step.model_validate(one) for one in found]
+    )
+
+
+@router.get(
+    "/{agent_work_order_id}/diff",
+    response_class=Response,
+    responses={200: {"content": {"text/x-diff": {}, "application/json": {}}}},
+)
+async def diff(order: Order, request: Request, services: Given) -> Response:
+    """Unified diff against the base; as `{agent_work_order_id, diff}` where JSON is asked for."""
+    text = ""
+    if order.base_commit_sha is not None:
+        mirror = services.mirrors.at(_repository_of(order, services.settings))
+        head = await mirror.branch_head(order.git_branch_name)
+        if head is not None:
+            text = await mirror.diff(order.base_commit_sha, head)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"agent_work_order_id": order.agent_work_order_id, "diff": text})
+    return Response(text, media_type="text/x-diff; charset=utf-8")
+
+
+@router.get("/{agent_work_order_id}/evidence")
+async def evidence(order: Order, services: Given) -> EvidenceRecords:
+    found = await services.orders.evidence(order.agent_work_order_id)
+    return EvidenceRecords(
+        agent_work_order_id=order.agent_work_order_id,
+        evidence=[EvidenceRecord.model_validate(one) for one in found],
+    )
+
+
+@router.post("/{agent_work_order_id}/pull-request/ready")
+async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder:
+    """Take the pull request out of draft; one that is out already stays as it is."""
+    if order.github_pull_request_number is None:
+        raise Conflict(
+            f"{order.agent_work_order_id} has no pull request yet",
+            hint="It appears after the first commit; watch the order, then ask again.",
+        )
+    repository = _repository_of(order, services.settings)
+    changed = await services.forges[repository.forge].mark_ready(repository, order.github_pull_request_number)
+    await services.orders.emit(
+        order.agent_work_order_id,
+        GithubPullRequestUpdated(
+            github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
+        ),
+    )
+    return OneWorkOrder.of(order)
+
+
+def _repository_of(order: WorkOrder, settings: Settings) -> Repository:
+    # An order that was accepted stays readable, whatever the settings say about new ones.
+    return parse_repository(order.repository_url, github_url=settings.github_url, allow_local=True)
+
+
+def _canonical(text: str | None, settings: Settings) -> str | None:
+    """The address as orders keep it; one that names no repository matches no order."""
+    if text is None:
+        return None
+    try:
+        return parse_repository(text, github_url=settings.github_url, allow_local=True).url
+    except InvalidRepository:
+        return text
+
+
+def _log_entry(stored: StoredEvent) -> dict[str, Any]:
+    message = dict(event_message(stored))
+    event = message.pop("type")
+    level = "error" if event.endswith("_failed") else "warning" if event in _WARNINGS else "info"
+    return {"timestamp": message.pop("timestamp"), "level": level, "event": event, **message}

@@ -1,0 +1,244 @@
+"""`jm`: every command, its options and its exit code.
+
+Nothing heavy is imported before a command needs it, so that `jm --help` answers at once.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from journeyman.errors import JourneymanError
+
+app = typer.Typer(
+    name="jm",
+    help="Hand it a work order, get back a draft pull request with proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+OrderId = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `jm list` shows it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
+Task = Annotated[str | None, typer.Argument(metavar="TASK", help="What is wanted; - reads it from stdin.")]
+Repository = Annotated[str, typer.Option("--repository", "-r", help="An address, or a directory.")]
+WorkflowName = Annotated[str | None, typer.Option("--workflow", help="See `jm workflows`.")]
+AgentName = Annotated[str | None, typer.Option("--agent", help="See `jm agents`.")]
+ModelName = Annotated[str | None, typer.Option("--model", help="As provider/model; see `jm models`.")]
+Sandbox = Annotated[str | None, typer.Option("--sandbox", help="git_worktree or git_branch.")]
+Budget = Annotated[float | None, typer.Option("--budget", min=0, help="US dollars that may be spent.")]
+Branch = Annotated[str | None, typer.Option("--branch", help="Name of the branch; made up when left out.")]
+Base = Annotated[str | None, typer.Option("--base", help="Branch to start from; else the default one.")]
+Issue = Annotated[int | None, typer.Option("--issue", min=1, help="GitHub issue that says what is wanted.")]
+Priority = Annotated[int | None, typer.Option("--priority", min=0, max=9, help="9 goes first.")]
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Loopback address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 picks a free one.")] = None,
+    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Carry out orders too.")] = True,
+) -> None:
+    """Start the server, with a worker inside it."""
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    chosen = {"host": host, "port": port}
+    settings = load_settings().model_copy(
+        update={name: value for name, value in chosen.items() if value is not None}
+    )
+    product.serve(settings, worker=worker, on_ready=lambda url: typer.echo(f"Journeyman listens on {url}"))
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database up to date."""
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    product.migrate(load_settings())
+    typer.echo("The database is up to date.")
+
+
+@app.command()
+def run(
+    task: Task = None,
+    repository: Repository = ".",
+    workflow: WorkflowName = None,
+    agent: AgentName = None,
+    model: ModelName = None,
+    sandbox: Sandbox = None,
+    budget: Budget = None,
+    branch: Branch = None,
+    base: Base = None,
+    issue: Issue = None,
+    priority: Priority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a task and watch it to the end; starts a server when none answers."""
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    settings = load_settings()
+    order = orders.new_order(
+        task, repository, workflow, agent, model, sandbox, budget, branch, base, issue, priority
+    )
+    raise typer.Exit(orders.run(settings, order, as_json=as_json))
+
+
+@app.command()
+def submit(
+    task: Task = None,
+    repository: Repository = ".",
+    workflow: WorkflowName = None,
+    agent: AgentName = None,
+    model: ModelName = None,
+    sandbox: Sandbox = None,
+    budget: Budget = None,
+    branch: Branch = None,
+    base: Base = None,
+    issue: Issue = None,
+    priority: Priority = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay and watch.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a task to the server and come back at once."""
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    settings = load_settings()
+    order = orders.new_order(
+        task, repository, workflow, agent, model, sandbox, budget, branch, base, issue, priority
+    )
+    raise typer.Exit(orders.submit(settings, order, watch=watch, as_json=as_json))
+
+
+@app.command("list")
+def list_orders(
+    status: Annotated[str | None, typer.Option(help="Only orders with this status.")] = None,
+    query: Annotated[str | None, typer.Option("--query", "-q", help="Only orders with this text.")] = None,
+    repository: Annotated[str | None, typer.Option("--repository", "-r", help="Only of this one.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
+    offset: Annotated[int, typer.Option(min=0)] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """List work orders, the newest first."""
+    from journeyman.cli import orders, reading
+    from journeyman.settings import load_settings
+
+    where = None if repository is None else orders.repository_address(repository)
+    reading.list_orders(
+        load_settings(),
+        as_json=as_json,
+        status=status,
+        q=query,
+        repository_url=where,
+        limit=limit,
+        offset=offset,
+    )
+
+
+@app.command()
+def show(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Show one work order: its state, steps, cost, verification and pull request."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.show(load_settings(), order_id, as_json=as_json)
+
+
+@app.command()
+def watch(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Watch a work order from its beginning to its end."""
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    raise typer.Exit(orders.watch(load_settings(), order_id, as_json=as_json))
+
+
+@app.command()
+def logs(
+    order_id: OrderId,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the order ends.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the log of a work order."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    raise typer.Exit(reading.logs(load_settings(), order_id, follow=follow, as_json=as_json))
+
+
+@app.command()
+def diff(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Print what a work order changed, as a unified diff."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.diff(load_settings(), order_id, as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check git, sandbox, database, models and forge, and say what to do."""
+    from journeyman.cli import doctor as checks
+    from journeyman.settings import load_settings
+
+    raise typer.Exit(checks.examine(load_settings(), as_json=as_json))
+
+
+@app.command()
+def models(as_json: AsJson = False) -> None:
+    """List the models that can be chosen."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.choices(load_settings(), "models", as_json=as_json)
+
+
+@app.command()
+def agents(as_json: AsJson = False) -> None:
+    """List the agents that can be chosen."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.choices(load_settings(), "agents", as_json=as_json)
+
+
+@app.command()
+def workflows(as_json: AsJson = False) -> None:
+    """List the workflows that can be chosen."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.choices(load_settings(), "workflows", as_json=as_json)
+
+
+@app.command()
+def demo(as_json: AsJson = False) -> None:
+    """Carry out a sample order with the scripted model: no key and no network needed."""
+    from journeyman.cli import demo as sample
+    from journeyman.settings import load_settings
+
+    raise typer.Exit(sample.carry_out(load_settings(), as_json=as_json))
+
+
+def exit_code_of(error: JourneymanError) -> int:
+    """1 failed, 2 asked wrongly, 4 not allowed."""
+    return {"invalid_input": 2, "auth": 4, "permission": 4}.get(error.category, 1)
+
+
+def main() -> None:
+    try:
+        app()
+    except JourneymanError as error:
+        from journeyman.cli.screen import tell_error
+
+        tell_error(error, as_json="--json" in sys.argv)
+        sys.exit(exit_code_of(error))
+
+
+if __name__ == "__main__":
+    main()

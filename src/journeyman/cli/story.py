@@ -1,0 +1,150 @@
+"""An order's events, told to a person as they happen: a line for each thing worth knowing.
+
+Events of a kind that this version does not know are passed over, so that an older `jm` can watch a
+newer server.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+
+from journeyman.cli.screen import lasted, line, money, plain, seconds, short, styled
+
+_ARGUMENTS = ("command", "path", "pattern", "content")
+"""The argument that says most about a tool call; the first that is there is shown."""
+
+
+class Story:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._in_text = False
+        self._tellers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "agent_work_order_created": self._created,
+            "sandbox_created": self._sandbox,
+            "git_branch_created": self._branch,
+            "workflow_phase_started": self._phase,
+            "step_started": self._step_started,
+            "step_retrying": self._step_retrying,
+            "step_completed": self._step_completed,
+            "step_failed": self._step_failed,
+            "step_skipped": self._step_skipped,
+            "plan_created": self._plan,
+            "subtask_started": self._subtask,
+            "agent_text": self._text,
+            "agent_notice": self._notice,
+            "tool_call_started": self._tool_started,
+            "tool_call_completed": self._tool_completed,
+            "git_commit_created": self._commit,
+            "verification_attempt_completed": self._verification,
+            "github_issue_read": self._issue,
+            "github_pull_request_created": self._pull_request,
+            "github_pull_request_updated": self._pull_request,
+        }
+
+    def tell(self, event: dict[str, Any]) -> None:
+        teller = self._tellers.get(event["type"])
+        if teller is not None:
+            teller(event)
+
+    def end(self, order: dict[str, Any]) -> None:
+        """The last line: how it ended, what that rests on, how long it took and what it cost."""
+        sign, style = {"completed": ("✓", "bold green"), "failed": ("✗", "bold red")}.get(
+            order["status"], ("●", "bold yellow")
+        )
+        facts = [f"verification {order['verification']}", lasted(order), money(order["cost_usd"])]
+        self._line((f"{sign} {order['status']}", style), "  " + "  ".join(fact for fact in facts if fact))
+        if order["error_message"]:
+            self._line(("  " + line(order["error_message"]), "red"))
+        if order["github_pull_request_url"]:
+            self._line("  " + line(order["github_pull_request_url"]))
+
+    def _line(self, *parts: str | tuple[str, str]) -> None:
+        if self._in_text:
+            self._console.print()
+            self._in_text = False
+        self._console.print(styled(*parts))
+
+    def _created(self, event: dict[str, Any]) -> None:
+        self._line(("● ", "bold blue"), (event["agent_work_order_id"], "bold"), "  ", short(event["title"]))
+        chosen = f"{event['workflow_type']}  {event['agent']} · {event['model']}"
+        self._line((f"  {line(event['repository_url'])}  {line(chosen)}", "dim"))
+
+    def _sandbox(self, event: dict[str, Any]) -> None:
+        took = seconds(event["duration_seconds"])
+        self._line(
+            ("  ✓ ", "green"), f"sandbox {line(event['sandbox_identifier'])} ({event['isolation']})  {took}"
+        )
+
+    def _branch(self, event: dict[str, Any]) -> None:
+        name, base = line(event["git_branch_name"]), line(event["base_branch"])
+        self._line(("  ✓ ", "green"), f"branch {name} from {base} {event['base_commit_sha'][:8]}")
+
+    def _phase(self, event: dict[str, Any]) -> None:
+        self._line((f"── {event['phase']} ──", "bold"))
+
+    def _step_started(self, event: dict[str, Any]) -> None:
+        again = f" (attempt {event['attempt']})" if event["attempt"] > 1 else ""
+        self._line(("  ▸ ", "blue"), f"{event['step']}{again}")
+
+    def _step_retrying(self, event: dict[str, Any]) -> None:
+        wait = seconds(event["wait_seconds"])
+        self._line(
+            ("  ↻ ", "yellow"), f"{event['step']} again in {wait}: {short(event['error_message'], 160)}"
+        )
+
+    def _step_completed(self, event: dict[str, Any]) -> None:
+        self._line(("  ✓ ", "green"), f"{event['step']}  {seconds(event['duration_seconds'])}")
+
+    def _step_failed(self, event: dict[str, Any]) -> None:
+        took = seconds(event["duration_seconds"])
+        self._line(("  ✗ ", "red"), f"{event['step']}  {took}  {line(event['error_message'])}")
+        if event.get("hint"):
+            self._line("    What to do: " + line(event["hint"]))
+
+    def _step_skipped(self, event: dict[str, Any]) -> None:
+        self._line(("  – ", "dim"), f"{event['step']} skipped: {short(event['reason'], 160)}")
+
+    def _plan(self, event: dict[str, Any]) -> None:
+        for number, title in enumerate(event["subtasks"], start=1):
+            self._line(f"    {number}. {short(title)}")
+
+    def _subtask(self, event: dict[str, Any]) -> None:
+        self._line(("    ▸ ", "blue"), f"{event['number']}/{event['of']} {short(event['title'])}")
+
+    def _text(self, event: dict[str, Any]) -> None:
+        text = plain(event["text"])
+        if text:
+            self._console.print(styled((text, "dim")), end="")
+            self._in_text = not text.endswith("\n")
+
+    def _notice(self, event: dict[str, Any]) -> None:
+        self._line(("    ! ", "yellow"), short(event["text"], 160))
+
+    def _tool_started(self, event: dict[str, Any]) -> None:
+        self._calls[event["call_id"]] = event["arguments"]
+
+    def _tool_completed(self, event: dict[str, Any]) -> None:
+        arguments = self._calls.pop(event["call_id"], {})
+        said = next((str(arguments[name]) for name in _ARGUMENTS if name in arguments), "")
+        code = event.get("exit_code")
+        ended = f"exit {code}" if code is not None else "" if event["ok"] else "failed"
+        words = [line(event["tool"]), short(said, 60), ended, seconds(event["duration_seconds"])]
+        mark = ("    · ", "dim") if event["ok"] else ("    · ", "red")
+        self._line(mark, "  ".join(word for word in words if word))
+
+    def _commit(self, event: dict[str, Any]) -> None:
+        counts = f"(+{event['git_lines_added']} −{event['git_lines_removed']} in all)"
+        self._line(("    ● ", "cyan"), f"{event['commit_sha'][:8]} {short(event['message'])}  {counts}")
+
+    def _verification(self, event: dict[str, Any]) -> None:
+        mark = ("  ✓ ", "green") if event["passed"] else ("  ✗ ", "red")
+        self._line(mark, f"checks, attempt {event['attempt']}: {short(event['summary'], 160)}")
+
+    def _issue(self, event: dict[str, Any]) -> None:
+        self._line(("  ✓ ", "green"), f"issue #{event['github_issue_number']}: {short(event['title'])}")
+
+    def _pull_request(self, event: dict[str, Any]) -> None:
+        kind = "draft pull request" if event["draft"] else "pull request"
+        self._line(("  ✓ ", "green"), f"{kind} #{event['number']} {line(event['github_pull_request_url'])}")

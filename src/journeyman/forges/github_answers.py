@@ -1,0 +1,211 @@
+"""GitHub's answers: what we read of the good ones, and what the bad ones mean in our words.
+
+A 403 is three things at GitHub: not allowed, over the hourly limit, or over a secondary limit that
+only the message or a Retry-After tells apart.
+"""
+
+import time
+from typing import Literal
+
+import gidgethub
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from journeyman.errors import (
+    Conflict,
+    Internal,
+    InvalidInput,
+    InvalidRepository,
+    JourneymanError,
+    NotAllowed,
+    RateLimited,
+    Transient,
+    Unauthenticated,
+)
+from journeyman.forges.base import PullRequest
+
+_SECONDARY_LIMIT_SECONDS = 60.0
+"""What GitHub asks for when it names no time itself."""
+_ACCESS_HINT = (
+    "Set GITHUB_TOKEN to a token that can reach it: a classic one with the `repo` scope, or a "
+    "fine-grained one with read and write access to Contents, Issues and Pull requests."
+)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Permissions(_Answer):
+    push: bool = False
+
+
+class RepositoryAnswer(_Answer):
+    default_branch: str
+    archived: bool = False
+    permissions: _Permissions = _Permissions()
+    """Absent when nobody is signed in."""
+
+
+class UserAnswer(_Answer):
+    id: int
+    login: str
+    name: str | None = None
+    email: str | None = None
+
+
+class IssueAnswer(_Answer):
+    number: int
+    title: str
+    body: str | None = None
+
+
+class _Login(_Answer):
+    login: str
+
+
+class CommentAnswer(_Answer):
+    id: int
+    html_url: str
+    body: str | None = None
+    user: _Login | None = None
+
+
+class _Head(_Answer):
+    label: str | None = None
+    """`owner:branch`; None when the owner is gone."""
+    ref: str
+
+
+class _Base(_Answer):
+    ref: str
+
+
+class PullAnswer(_Answer):
+    number: int
+    node_id: str
+    html_url: str
+    title: str
+    body: str | None = None
+    draft: bool = False
+    state: Literal["open", "closed"]
+    merged_at: str | None = None
+    head: _Head
+    base: _Base
+
+    def is_of(self, owner: str, branch: str) -> bool:
+        """Asked of every answer: GitHub gives all pull requests when it does not understand the filter."""
+        of_owner = (self.head.label or "").partition(":")[0].casefold() == owner.casefold()
+        return of_owner and self.head.ref == branch
+
+    def pull_request(self, *, was_created: bool = False) -> PullRequest:
+        return PullRequest(
+            number=self.number,
+            url=self.html_url,
+            title=self.title,
+            body=self.body or "",
+            draft=self.draft,
+            state="merged" if self.merged_at else self.state,
+            branch=self.head.ref,
+            base=self.base.ref,
+            was_created=was_created,
+        )
+
+
+class _GraphQLError(_Answer):
+    message: str
+    type: str = ""
+
+
+class GraphQLAnswer(_Answer):
+    errors: list[_GraphQLError] = []
+
+
+REPOSITORY = TypeAdapter(RepositoryAnswer)
+USER = TypeAdapter(UserAnswer)
+ISSUE = TypeAdapter(IssueAnswer)
+COMMENT = TypeAdapter(CommentAnswer)
+COMMENTS = TypeAdapter(list[CommentAnswer])
+PULL = TypeAdapter(PullAnswer)
+PULLS = TypeAdapter(list[PullAnswer])
+GRAPHQL = TypeAdapter(GraphQLAnswer)
+
+
+def refusal(
+    error: gidgethub.HTTPException, what: str, *, not_found: type[InvalidInput], has_token: bool
+) -> JourneymanError:
+    """Our error for GitHub's answer to a question about `what`."""
+    status = int(error.status_code)
+    said = str(error)[:300]
+    wait = _wait(error)
+    if status >= 500 or status == 408:
+        return Transient(
+            f"GitHub could not answer about {what}: {status} {said}",
+            hint="Try again; www.githubstatus.com tells of its faults.",
+            retry_after=wait,
+        )
+    if status == 429 or (status == 403 and (wait is not None or _speaks_of_a_limit(said))):
+        return RateLimited(
+            f"GitHub limits our requests about {what}: {said}",
+            hint="Wait as long as it asks."
+            + ("" if has_token else " With GITHUB_TOKEN set, it allows more."),
+            retry_after=_SECONDARY_LIMIT_SECONDS if wait is None else wait,
+        )
+    if status == 401:
+        what_happened = "does not accept the token" if has_token else "asks for a token"
+        return Unauthenticated(f"GitHub {what_happened} for {what}: {said}", hint=_ACCESS_HINT)
+    if status == 403:
+        return NotAllowed(f"GitHub does not allow this on {what}: {said}", hint=_ACCESS_HINT)
+    if status in (404, 410):
+        return not_found(
+            f"{what} was not found, or is private and the token cannot see it", hint=_ACCESS_HINT
+        )
+    if 300 <= status < 400:
+        return InvalidRepository(f"{what} has moved", hint="Use the repository's new address.")
+    if status in (409, 422):
+        return _conflict(what, said)
+    return Internal(f"GitHub did not understand our request about {what}: {status} {said}")
+
+
+def graphql_refusal(answer: GraphQLAnswer, what: str) -> JourneymanError | None:
+    """Our error for a GraphQL answer, which says 200 even when it says no."""
+    if not answer.errors:
+        return None
+    first = answer.errors[0]
+    said = f"{what}: {first.message[:300]}"
+    if first.type == "RATE_LIMITED":
+        return RateLimited(
+            f"GitHub limits our requests about {said}",
+            hint="Wait as long as it asks.",
+            retry_after=_SECONDARY_LIMIT_SECONDS,
+        )
+    if first.type in ("FORBIDDEN", "INSUFFICIENT_SCOPES", "NOT_FOUND"):
+        return NotAllowed(f"GitHub does not allow this on {said}", hint=_ACCESS_HINT)
+    return Conflict(f"GitHub refused the change to {said}", hint="Look at its state on GitHub.")
+
+
+def _conflict(what: str, said: str) -> JourneymanError:
+    if "draft pull requests" in said.lower():
+        return NotAllowed(
+            f"GitHub has no draft pull requests on {what}: {said}",
+            hint="Its plan lacks them for private repositories: change the plan, or open the pull request "
+            "of the pushed branch by hand. It is then taken over.",
+        )
+    return Conflict(
+        f"GitHub refused the change to {what}: {said}",
+        hint="Look at the branch and its pull requests on GitHub; the message names what is in the way.",
+    )
+
+
+def _speaks_of_a_limit(said: str) -> bool:
+    return "rate limit" in said.lower() or "abuse" in said.lower()
+
+
+def _wait(error: gidgethub.HTTPException) -> float | None:
+    """Seconds that GitHub asked us to wait, if it did."""
+    asked = error.headers.get("retry-after", "")
+    if asked.isdecimal():
+        return float(asked)
+    reset = error.headers.get("x-ratelimit-reset", "")
+    if error.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return max(1.0, float(reset) - time.time())
+    return None

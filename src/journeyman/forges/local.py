@@ -1,0 +1,136 @@
+"""The forge of repositories on this machine: pull requests without a server elsewhere.
+
+It asks git two questions about a directory that somebody else may have written; neither of them
+runs anything that the repository's configuration names.
+"""
+
+import asyncio
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from journeyman.database import Database
+from journeyman.errors import InvalidInput, InvalidRepository, Transient
+from journeyman.forges import body as bodies
+from journeyman.forges.base import Issue, Person, PullRequest, Remote, RepositoryFacts
+from journeyman.forges.store import LocalPullRequests
+from journeyman.work_orders.repositories import Repository
+
+_GIT_SECONDS = 20.0
+
+
+class LocalForge:
+    name = "local"
+
+    def __init__(self, database: Database, server_url: str) -> None:
+        self._pull_requests = LocalPullRequests(database, server_url)
+
+    async def verify(self, repository: Repository) -> RepositoryFacts:
+        path = _path(repository)
+        exit_code, branch = await _git(path, "symbolic-ref", "--quiet", "--short", "HEAD")
+        if exit_code == 1:
+            raise InvalidRepository(
+                f"{path} has no branch checked out",
+                hint="Check out a branch there: it is what work begins from.",
+            )
+        if exit_code != 0:
+            raise InvalidRepository(f"git cannot read {path}", hint=f"Run `git -C {path} status` to see why.")
+        exit_code, answer = await _git(
+            path, "rev-parse", "--path-format=absolute", "--git-common-dir", "HEAD^{commit}"
+        )
+        if exit_code != 0:
+            raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
+        return RepositoryFacts(branch, can_push=os.access(answer.splitlines()[0], os.W_OK))
+
+    async def remote(self, repository: Repository) -> Remote:
+        return Remote(repository.url)
+
+    async def author(self) -> Person | None:
+        return None
+
+    async def read_issue(self, repository: Repository, number: str) -> Issue:
+        raise _no_issues(repository)
+
+    async def comment_on_issue(self, repository: Repository, number: str, body: str, *, marker: str) -> str:
+        raise _no_issues(repository)
+
+    async def open_pull_request(
+        self, repository: Repository, *, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
+        return await self._pull_requests.open(
+            repository.url,
+            branch=branch,
+            base=base,
+            title=bodies.title_line(title),
+            body=bodies.merge("", body),
+        )
+
+    async def update_pull_request(
+        self, repository: Repository, number: int, *, body: str, title: str | None = None
+    ) -> PullRequest:
+        def changed(now: PullRequest) -> PullRequest:
+            kept = now.title if title is None else bodies.title_line(title)
+            return replace(now, title=kept, body=bodies.merge(now.body, body))
+
+        return await self._pull_requests.change(repository.url, number, changed)
+
+    async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
+        return await self._pull_requests.change(repository.url, number, lambda now: replace(now, draft=False))
+
+    async def list_pull_requests(
+        self, *, repository_url: str | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[PullRequest], int]:
+        return await self._pull_requests.page(repository_url=repository_url, limit=limit, offset=offset)
+
+    async def get_pull_request(self, number: int) -> PullRequest:
+        return await self._pull_requests.get(number)
+
+
+def _path(repository: Repository) -> Path:
+    if repository.path is None:
+        raise InvalidRepository(
+            f"{repository.url} is not a directory of this machine", hint="The local forge keeps only those."
+        )
+    return repository.path
+
+
+def _no_issues(repository: Repository) -> InvalidInput:
+    return InvalidInput(
+        f"{repository.url} is a local repository, which has no issues",
+        hint="Say what is wanted in the prompt, and leave the issue number out.",
+    )
+
+
+async def _git(path: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and answer of one question to the repository at exactly this path."""
+    process = await asyncio.create_subprocess_exec(
+        shutil.which("git") or "git",
+        *("-c", "safe.directory=*", "-c", "protocol.allow=never", "-C", str(path)),
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={
+            "PATH": os.defpath,
+            "LC_ALL": "C",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            # A broken .git must not lead to the repository of a directory above.
+            "GIT_CEILING_DIRECTORIES": str(path.parent),
+        },
+    )
+    try:
+        async with asyncio.timeout(_GIT_SECONDS):
+            answer, _ = await process.communicate()
+    except TimeoutError:
+        raise Transient(
+            f"git did not answer about {path} in {_GIT_SECONDS:.0f} s",
+            hint="Check the disk that the repository lies on.",
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return await process.wait(), os.fsdecode(answer).strip()

@@ -1,0 +1,1 @@
+"""The one door through which every model call of every agent goes."""

@@ -1,0 +1,263 @@
+"""The one door for model calls: every call of every agent is checked, made, counted and priced here.
+
+A call either ends with one whole Answer or raises one of our errors; half an answer is never
+handed on as if it were whole. Trying again is the caller's decision, because only the caller can
+say so to the person who waits.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from journeyman.access.redaction import Redactor
+from journeyman.errors import Transient
+from journeyman.gateway.budget import characters_in, check_budget
+from journeyman.gateway.prices import Price, context_window_of, price_of, usage_of
+from journeyman.gateway.providers import (
+    KEY_NAMES,
+    OFFERED,
+    ModelName,
+    build_model,
+    key_of,
+    new_http_client,
+    parse_model_name,
+    require_key,
+)
+from journeyman.gateway.scripts import load_script, script_names
+from journeyman.settings import Settings
+from journeyman.work_orders.order import Usage
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
+    from pydantic_ai.models import Model, ModelRequestParameters
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model that can be chosen."""
+
+    name: str
+    provider: str
+    ready: bool
+    needs: str = ""
+    """What is missing when it is not ready."""
+    context_window: int | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall:
+    model: str
+    messages: "Sequence[ModelMessage]" = field(repr=False)
+    parameters: "ModelRequestParameters | None" = field(default=None, repr=False)
+    """Instructions and tools, as the library wants them."""
+    role: str = ""
+    """Whose call it is; scripts choose by it."""
+    attempt: int = 1
+    """Which try of the same call this is."""
+    budget_usd: float | None = None
+    """What may still be spent. A call that does not fit is not made."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    response: "ModelResponse"
+    usage: Usage
+    duration_seconds: float
+
+
+@dataclass
+class _Clients:
+    """What belongs to one event loop: connections cannot be shared between loops."""
+
+    http: "httpx2.AsyncClient"
+    models: "dict[ModelName, Model[Any]]" = field(default_factory=dict)
+
+
+class Gateway:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._redactor = Redactor(settings.secrets())
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
+        self._prices: dict[ModelName, Price | None] = {}
+        self._library_loaded = False
+
+    def check_model(self, name: str) -> None:
+        """Raise what a call of this model would be refused with, without calling it."""
+        parsed = parse_model_name(name)
+        if parsed.provider == "scripted":
+            load_script(parsed.model, self._settings.scripts)
+        else:
+            require_key(self._settings, parsed)
+
+    def models(self) -> list[ModelInfo]:
+        """What can be chosen: the scripts, and a first choice from every provider."""
+        scripts = [
+            ModelInfo(f"scripted/{name}", "scripted", True, "", None, 0.0, 0.0)
+            for name in script_names(self._settings.scripts)
+        ]
+        return [
+            self._model_info(ModelName(provider, model))
+            for provider, names in OFFERED.items()
+            for model in names
+        ] + scripts
+
+    def needs(self) -> str:
+        """What would make a real model usable; empty when one is."""
+        if any(key_of(self._settings, provider) for provider in KEY_NAMES):
+            return ""
+        return f"For models beyond the scripted ones set {' or '.join(KEY_NAMES.values())}."
+
+    async def prepare(self, name: str) -> None:
+        """Import and build what a model needs, off the event loop, so that the first call is quick."""
+        self.check_model(name)
+        await self._load_library()
+        parsed = parse_model_name(name)
+        if parsed.provider != "scripted":
+            await self._built(parsed)
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[str | Answer, None]:
+        """Text as it comes, then the whole Answer as the last item. Close it when leaving early."""
+        self.check_model(call.model)
+        name = parse_model_name(call.model)
+        await self._load_library()
+        if call.budget_usd is not None:
+            check_budget(
+                call.model,
+                budget_usd=call.budget_usd,
+                characters=_characters(call),
+                price=self._price(name),
+            )
+        from journeyman.gateway.faults import PROVIDER_FAULTS, told
+
+        started = time.perf_counter()
+        try:
+            async with aclosing(self._pieces(name, call)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, str):
+                        yield piece
+                    else:
+                        usage = usage_of(name.provider, name.model, piece.usage)
+                        yield Answer(piece, usage, time.perf_counter() - started)
+        except PROVIDER_FAULTS as error:
+            raise told(error, call.model, self._redactor) from None
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        clients = self._clients.pop(asyncio.get_running_loop(), None)
+        if clients:
+            await clients.http.aclose()
+
+    async def _pieces(self, name: ModelName, call: ModelCall) -> "AsyncGenerator[str | ModelResponse, None]":
+        from pydantic_ai.direct import model_request_stream
+
+        model = await self._model_for(name, call)
+        async with AsyncExitStack() as stack:
+            opening = model_request_stream(model, call.messages, model_request_parameters=call.parameters)
+            async with self._patience(call.model):
+                stream = await stack.enter_async_context(opening)
+            events = aiter(stream)
+            while True:
+                async with self._patience(call.model):
+                    event = await anext(events, None)
+                if event is None:
+                    break
+                if text := _text_in(event):
+                    yield text
+            response = stream.get()
+        # A reason that the library has no word for is still a reason.
+        reason = response.finish_reason or (response.provider_details or {}).get("finish_reason")
+        if reason in (None, "error"):
+            raise Transient(
+                f"{call.model}: the stream ended before the answer was complete",
+                hint="It is tried again by itself.",
+            )
+        yield response
+
+    @asynccontextmanager
+    async def _patience(self, model: str) -> AsyncIterator[None]:
+        seconds = self._settings.model_idle_timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError:
+            raise Transient(
+                f"{model}: the provider was silent for {seconds:g} seconds",
+                hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
+            ) from None
+
+    async def _model_for(self, name: ModelName, call: ModelCall) -> "Model[Any]":
+        if name.provider != "scripted":
+            return await self._built(name)
+        from journeyman.gateway.scripted import ScriptedModel
+
+        script = load_script(name.model, self._settings.scripts)
+        return ScriptedModel(name.model, script, role=call.role, attempt=call.attempt)
+
+    async def _built(self, name: ModelName) -> "Model[Any]":
+        loop = asyncio.get_running_loop()
+        clients = self._clients.get(loop)
+        if clients is None:
+            clients = self._clients[loop] = _Clients(new_http_client(self._settings))
+        model = clients.models.get(name)
+        if model is None:
+            model = await asyncio.to_thread(build_model, self._settings, name, clients.http)
+            clients.models[name] = model
+        return model
+
+    async def _load_library(self) -> None:
+        if not self._library_loaded:
+            await asyncio.to_thread(_import_library)
+            self._library_loaded = True
+
+    def _price(self, name: ModelName) -> Price | None:
+        if name not in self._prices:
+            self._prices[name] = price_of(name.provider, name.model)
+        return self._prices[name]
+
+    def _model_info(self, name: ModelName) -> ModelInfo:
+        price = self._price(name)
+        ready = key_of(self._settings, name.provider) is not None
+        return ModelInfo(
+            str(name),
+            name.provider,
+            ready,
+            "" if ready else f"Set {KEY_NAMES[name.provider]}.",
+            context_window_of(name.provider, name.model),
+            price.input_usd if price else None,
+            price.output_usd if price else None,
+        )
+
+
+def _import_library() -> None:
+    """More than a second the first time, which must not hold up the event loop."""
+    import pydantic_ai.direct  # noqa: F401
+
+    import journeyman.gateway.faults
+    import journeyman.gateway.scripted  # noqa: F401
+
+
+def _characters(call: ModelCall) -> int:
+    count = characters_in(call.messages)
+    if call.parameters is not None:
+        count += sum(len(part.content) for part in call.parameters.instruction_parts or ())
+        count += sum(
+            len(str(tool.parameters_json_schema)) + len(tool.description or "")
+            for tool in call.parameters.function_tools
+        )
+    return count
+
+
+def _text_in(event: "ModelResponseStreamEvent") -> str:
+    """What the model says in this event; thoughts and tool arguments are not speech."""
+    if event.event_kind == "part_start" and event.part.part_kind == "text":
+        return event.part.content
+    if event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
+        return event.delta.content_delta
+    return ""

@@ -1,0 +1,70 @@
+"""What models cost, from a table that is installed with the product: no network is needed to look.
+
+The money of a call is None when nobody knows the price, never zero: an unknown price must not
+look like a free one.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from journeyman.work_orders.order import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
+    from pydantic_ai.usage import RequestUsage
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens, without the tiers and rebates that a finished call gets."""
+
+    input_usd: float
+    output_usd: float
+
+
+FREE = Price(0.0, 0.0)
+
+
+def price_of(provider: str, model: str) -> Price | None:
+    if provider == "scripted":
+        return FREE
+    read = _calculate(provider, model, input_tokens=_MILLION)
+    written = _calculate(provider, model, output_tokens=_MILLION)
+    if read is None or written is None:
+        return None
+    return Price(float(read.input_price), float(written.output_price))
+
+
+def context_window_of(provider: str, model: str) -> int | None:
+    known = _calculate(provider, model, input_tokens=1)
+    return known.model.context_window if known else None
+
+
+def usage_of(provider: str, model: str, counted: "RequestUsage") -> Usage:
+    """Tokens and cost of one finished call."""
+    tokens = Usage(counted.input_tokens, counted.output_tokens, counted.cache_read_tokens)
+    if provider == "scripted":
+        cost: float | None = 0.0
+    else:
+        known = _calculate(
+            provider,
+            model,
+            input_tokens=counted.input_tokens,
+            output_tokens=counted.output_tokens,
+            cache_read_tokens=counted.cache_read_tokens,
+            cache_write_tokens=counted.cache_write_tokens,
+        )
+        cost = float(known.total_price) if known and not counted.unmeasured_requests else None
+    return Usage(tokens.tokens_in, tokens.tokens_out, tokens.tokens_cache_read, cost)
+
+
+def _calculate(provider: str, model: str, **tokens: int) -> "PriceCalculation | None":
+    # Half a second to import, so only whoever asks for a price pays for it.
+    import genai_prices
+
+    try:
+        return genai_prices.calc_price(genai_prices.Usage(**tokens), model, provider_id=provider)
+    except LookupError:
+        return None

@@ -1,0 +1,66 @@
+"""Whether a commit's files can be checked out and worked on, decided while git is still listing them.
+
+A repository of a few kilobytes can hold ten thousand million files; the first entry beyond the limit
+ends the listing. Directories count as well, because a tree can branch without end and hold no file.
+"""
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+
+from journeyman.errors import InvalidRepository
+
+_LFS = re.compile(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", re.MULTILINE)
+_LONGEST_PATH = 4000
+
+
+@dataclass
+class CheckoutCheck:
+    max_files: int
+    max_bytes: int
+    attributes: list[str] = field(default_factory=list)
+    """Blobs that are `.gitattributes` files."""
+    _entries: int = 0
+    _bytes: int = 0
+    _rest: bytes = b""
+
+    def take(self, piece: bytes) -> None:
+        """The next piece of `git ls-tree -r -t -l -z`. Raises InvalidRepository at the first thing wrong."""
+        *entries, self._rest = (self._rest + piece).split(b"\0")
+        for entry in entries:
+            facts, _, path = entry.partition(b"\t")
+            mode, _, blob, size = facts.split()
+            self._take_entry(mode, blob.decode(), size, path)
+
+    def take_attributes(self, content: bytes) -> None:
+        """The content of those blobs, as `git cat-file --batch` gives it."""
+        if _LFS.search(content):
+            raise InvalidRepository(
+                "the repository keeps files in Git LFS, which Journeyman does not fetch",
+                hint="Move the files out of LFS, or use a branch whose .gitattributes name no filter=lfs.",
+            )
+
+    def _take_entry(self, mode: bytes, blob: str, size: bytes, path: bytes) -> None:
+        if mode == b"160000" or path == b".gitmodules":
+            raise InvalidRepository(
+                f"the repository has submodules ({path.decode(errors='replace')}), which are not supported",
+                hint="Use a branch without submodules, or put their files into the repository itself.",
+            )
+        self._entries += 1
+        self._bytes += int(size) if size != b"-" else 0
+        if self._entries > self.max_files:
+            raise InvalidRepository(
+                f"a checkout would have more than {self.max_files:,} files and directories",
+                hint="An operator can raise JOURNEYMAN_REPOSITORY_MAX_FILES.",
+            )
+        if self._bytes > self.max_bytes:
+            raise InvalidRepository(
+                f"a checkout would be larger than {self.max_bytes:,} bytes",
+                hint="An operator can raise JOURNEYMAN_REPOSITORY_MAX_BYTES.",
+            )
+        if len(path) > _LONGEST_PATH:
+            raise InvalidRepository(
+                f"a file lies deeper than {_LONGEST_PATH} characters of path", hint="Shorten its path."
+            )
+        if posixpath.basename(path) == b".gitattributes":
+            self.attributes.append(blob)

@@ -1,0 +1,68 @@
+"""The text of a commit that Journeyman makes.
+
+The trailers are how phases and finished subtasks are found again, so they stand alone in the last
+paragraph: whatever an agent puts into subject or body cannot pass for one.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+
+from journeyman.events.types import Phase
+from journeyman.forges.base import Person
+
+JOURNEYMAN = Person("Journeyman", "agent@journeyman.invalid")
+_SUBJECT_CHARACTERS = 72
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    subject: str
+    body: str = ""
+    order_id: str
+    phase: Phase
+    step: str
+    subtask: int | None = None
+    round: int | None = None
+    """Tells the same subtask of different rounds apart, where it is given."""
+    co_author: Person = JOURNEYMAN
+
+    @property
+    def text(self) -> str:
+        trailers = {
+            "Agent-Work-Order": self.order_id,
+            "Agent-Phase": self.phase,
+            "Agent-Step": self.step,
+            "Agent-Subtask": self.subtask,
+            "Agent-Round": self.round,
+            "Co-authored-by": f"{self.co_author.name} <{self.co_author.email}>",
+        }
+        last = "\n".join(
+            f"{name}: {one_line(str(value))}" for name, value in trailers.items() if value is not None
+        )
+        body = "\n".join(_seen(line).rstrip() for line in self.body.splitlines()).strip()
+        return "\n\n".join(part for part in (_subject(self.subject), body, last) if part) + "\n"
+
+
+def identity(author: Person) -> dict[str, str]:
+    """What tells git who wrote a commit and who made it."""
+    return {
+        "GIT_AUTHOR_NAME": one_line(author.name).strip("<>,.;:\"' ") or JOURNEYMAN.name,
+        "GIT_AUTHOR_EMAIL": one_line(author.email).strip("<> ") or JOURNEYMAN.email,
+        "GIT_COMMITTER_NAME": JOURNEYMAN.name,
+        "GIT_COMMITTER_EMAIL": JOURNEYMAN.email,
+    }
+
+
+def one_line(text: str) -> str:
+    return " ".join(_seen(" ".join(text.split())).split())
+
+
+def _subject(text: str) -> str:
+    line = one_line(text) or "Change files"
+    return line if len(line) <= _SUBJECT_CHARACTERS else line[: _SUBJECT_CHARACTERS - 1].rstrip() + "…"
+
+
+def _seen(text: str) -> str:
+    """Without characters that show nothing and change how the rest is read."""
+    return "".join(c for c in text if c == "\t" or unicodedata.category(c) not in _UNSEEN)

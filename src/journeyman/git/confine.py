@@ -1,0 +1,72 @@
+"""Keep git inside the workspace while it reads or writes files that an agent may be changing.
+
+Git looks whether a directory is a link and opens the file after that; an agent that swaps the two in
+between would have it read or write anywhere. In a mount namespace that shows nothing else, that leads
+nowhere. Where bubblewrap does not work no agent is jailed either, and git runs as it is.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Confinement:
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+
+
+async def confined(command: Sequence[str], confinement: Confinement) -> list[str]:
+    """The command with bubblewrap around it, where that works."""
+    if not await _works(command[0]):
+        return list(command)
+    places = [("--ro-bind", path) for path in confinement.readable]
+    places += [("--bind", path) for path in confinement.writable]
+    shown = [part for option, path in places for part in (option, str(path), str(path))]
+    return [*_bare(command[0]), *shown, "--", *command]
+
+
+_working: dict[str, bool] = {}
+
+
+async def _works(program: str) -> bool:
+    if program not in _working:
+        if shutil.which("bwrap") is None:
+            _working[program] = False
+        else:
+            process = await asyncio.create_subprocess_exec(
+                *_bare(program),
+                "--",
+                program,
+                "--version",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            _working[program] = await process.wait() == 0
+    return _working[program]
+
+
+@cache
+def _bare(program: str) -> tuple[str, ...]:
+    result = [
+        "bwrap",
+        "--die-with-parent",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+        "--dev",
+        "/dev",
+    ]
+    for path in map(Path, ("/bin", "/lib", "/lib32", "/lib64")):
+        if path.is_symlink():
+            result += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            result += ["--ro-bind", str(path), str(path)]
+    prefix = Path(program).resolve().parent.parent
+    if not prefix.is_relative_to("/usr"):
+        result += ["--ro-bind", str(prefix), str(prefix)]
+    return tuple(result)

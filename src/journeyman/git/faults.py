@@ -1,0 +1,71 @@
+"""What a failure of git means, read from what git said.
+
+Git runs with `LC_ALL=C.UTF-8`, so its words are always these.
+"""
+
+import re
+
+from journeyman.errors import (
+    Conflict,
+    Internal,
+    InvalidRepository,
+    JourneymanError,
+    RateLimited,
+    Transient,
+    Unauthenticated,
+)
+
+_LIMITED = re.compile(r"returned error: 429")
+_AUTHENTICATION = re.compile(
+    r"authentication failed|could not read (username|password)|terminal prompts disabled"
+    r"|returned error: 40[13]|permission to \S+ denied",
+    re.IGNORECASE,
+)
+_ABSENT = re.compile(
+    r"repository ('.*' )?not found|repository '.*' does not exist|not a git repository"
+    r"|does not appear to be a git repository|returned error: (404|30\d)|url base from redirection",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"could not resolve|couldn't resolve|failed to connect|couldn't connect|connection (was )?(reset|refused)"
+    r"|timed out|operation too slow|returned error: 5\d\d|early eof|hung up unexpectedly|remote end hung up"
+    r"|rpc failed|empty reply|unexpected disconnect|http/2 stream|(gnutls|ssl|tls)\S* .*error"
+    r"|transfer closed|network is unreachable|temporary failure",
+    re.IGNORECASE,
+)
+_LOCKED = re.compile(r"cannot lock ref|reference already exists", re.IGNORECASE)
+
+
+def fault_of(said: str, command: str) -> JourneymanError:
+    """The error for a git that failed. The first cause that fits is taken, most telling first."""
+    last = last_line(said)
+    if _LIMITED.search(said):
+        return RateLimited(
+            f"the forge refuses more requests for now: {last}", hint="It is tried again later."
+        )
+    if _AUTHENTICATION.search(said):
+        return Unauthenticated(
+            f"git {command} was refused: {last}",
+            hint="Set GITHUB_TOKEN to a token that may read and write this repository.",
+        )
+    if _ABSENT.search(said):
+        return InvalidRepository(
+            f"there is no such repository, or it may not be seen: {last}",
+            hint="Check its address, and that the token may see it.",
+        )
+    if _PASSING.search(said):
+        return Transient(f"git {command} was cut off: {last}", hint="It is tried again.")
+    if _LOCKED.search(said):
+        return Conflict(
+            f"git {command} found a branch other than expected: {last}",
+            hint="Somebody else uses this branch, or one whose name begins like it; choose another name.",
+        )
+    return Internal(f"git {command} failed: {last}", hint="The server's log may tell more.")
+
+
+def last_line(said: str) -> str:
+    """The line that names the cause: git puts it last, after `fatal:` or `error:`."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
+    line = (telling or lines or ["git said nothing"])[-1]
+    return line.removeprefix("fatal: ").removeprefix("error: ")[:500]

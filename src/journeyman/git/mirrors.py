@@ -1,0 +1,277 @@
+"""Our own bare copy of each repository: what orders start from, and where everything they make is kept.
+
+The remote's branches are `refs/remotes/origin/*`, the orders' are `refs/heads/*`, snapshots of
+uncommitted work are `refs/journeyman/snapshots/*`. Nothing in a mirror is ever collected as garbage.
+"""
+
+import asyncio
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from journeyman.errors import Conflict, InvalidInput, InvalidRepository
+from journeyman.forges.base import Remote
+from journeyman.git.checkout_check import CheckoutCheck
+from journeyman.git.commits import JOURNEYMAN, identity
+from journeyman.git.faults import fault_of
+from journeyman.git.locks import FileLock
+from journeyman.git.progress import LOG_FORMAT, LoggedCommit, Progress, parse_log, parse_numstat, progress_of
+from journeyman.git.run import UPLOAD_PACK, git, run
+from journeyman.work_orders.repositories import Repository
+
+REMOTE_BRANCHES = "refs/remotes/origin/"
+NOTES = "refs/notes/journeyman"
+_REMOTE_HEAD = "refs/journeyman/remote-head"
+"""Points at the branch that is the remote's HEAD. Not `origin/HEAD`: a branch may have that name."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DIFF_BYTES = 2_000_000
+ATTRIBUTES = "* !filter !working-tree-encoding\n"
+"""Wins over every `.gitattributes`: no file is left out because its attributes cannot be honoured."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    path: Path
+    lock: FileLock
+
+    async def default_branch(self) -> str:
+        refs = await self.refs(_REMOTE_HEAD, field="%(symref)")
+        if target := refs.get(_REMOTE_HEAD):
+            return target.removeprefix(REMOTE_BRANCHES)
+        if not await git("for-each-ref", "--count=1", "--", REMOTE_BRANCHES, git_dir=self.path):
+            raise InvalidRepository("the repository has no commits", hint="Commit something to it first.")
+        raise InvalidRepository(
+            "the repository's HEAD points at no branch",
+            hint="Name the base branch, or check out a branch there.",
+        )
+
+    async def resolve(self, branch: str) -> str:
+        """The commit that the remote's branch was at when the mirror was last refreshed."""
+        ref = f"{REMOTE_BRANCHES}{branch}"
+        found = (await self.refs(ref)).get(ref)
+        if found is None:
+            raise InvalidRepository(
+                f"the repository has no branch {branch!r}", hint="Check the name of the base branch."
+            )
+        return found
+
+    async def branch_head(self, branch: str) -> str | None:
+        ref = f"refs/heads/{branch}"
+        return (await self.refs(ref)).get(ref)
+
+    async def resolve_own(self, branch: str) -> str:
+        """The commit that an order's branch is at."""
+        head = await self.branch_head(branch)
+        if head is None:
+            raise Conflict(
+                f"branch {branch} is not in the mirror",
+                hint="Open the order's workspace; that makes it again.",
+            )
+        return head
+
+    async def check_checkout(self, commit: str, *, max_files: int, max_bytes: int) -> None:
+        """Refuse what cannot be checked out or worked on, before a single file is written."""
+        check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes)
+        await git(
+            "ls-tree", "-r", "-t", "-l", "-z", "--full-tree", checked_commit(commit),
+            git_dir=self.path, each=check.take,
+        )  # fmt: skip
+        if check.attributes:
+            blobs = "\n".join(check.attributes).encode()
+            check.take_attributes(await git("cat-file", "--batch", git_dir=self.path, stdin=blobs))
+
+    async def diff(self, base: str, head: str, *, limit: int = _DIFF_BYTES) -> str:
+        """A unified diff of two commits; `head` may be an order's branch. Cut, and says so, when long."""
+        answer = await run(
+            "diff-tree", "-p", "-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv",
+            checked_commit(base), _revision(head), "--",
+            git_dir=self.path, limit=limit,
+        )  # fmt: skip
+        if answer.exit_code != 0:
+            raise fault_of(answer.error, "diff-tree")
+        text = answer.output.decode(errors="replace")
+        return f"{text}\n[cut after {limit:,} bytes]\n" if answer.truncated else text
+
+    async def progress(self, order_id: str, branch: str, base: str) -> Progress:
+        """What an order's branch holds beyond its base; nothing yet when there is no branch."""
+        head = await self.branch_head(branch)
+        if head is None:
+            return progress_of(order_id, [], parse_numstat(b""))
+        commits, changed = await asyncio.gather(
+            self.commits(base, head),
+            git(
+                "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+                checked_commit(base), head, "--",
+                git_dir=self.path,
+            ),
+        )  # fmt: skip
+        return progress_of(order_id, commits, parse_numstat(changed))
+
+    async def commits(self, base: str, head: str) -> list[LoggedCommit]:
+        """The commits after base, oldest first."""
+        return parse_log(
+            await git(
+                "log", "-z", "--reverse", "--topo-order", f"--format={LOG_FORMAT}",
+                f"{checked_commit(base)}..{_revision(head)}", "--",
+                git_dir=self.path,
+            )
+        )  # fmt: skip
+
+    async def file_at(self, commit: str, path: str, *, limit: int = 2_000_000) -> bytes | None:
+        """A file's first bytes as they are in a commit; None when there is no such file."""
+        asked = f"{checked_commit(commit)}:{path}".encode(errors="surrogateescape")
+        answer = await run(
+            "cat-file", "--batch", "-z", git_dir=self.path, stdin=asked, limit=limit + 200 + len(asked)
+        )
+        head, _, content = answer.output.partition(b"\n")
+        if (found := re.fullmatch(rb"[0-9a-f]+ blob (\d+)", head)) is None:
+            return None
+        return content[: min(int(found[1]), limit)]
+
+    async def changed_paths(self, a: str, b: str) -> list[str]:
+        """Paths that differ between two commits; bytes that are not UTF-8 are shown as `\\xNN`."""
+        output = await git(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+            checked_commit(a), checked_commit(b), "--",
+            git_dir=self.path,
+        )  # fmt: skip
+        return [path.decode(errors="backslashreplace") for path in output.split(b"\0") if path]
+
+    async def annotate(self, commit: str, records: Mapping[str, bytes]) -> None:
+        """Keep records as git's note of a commit. Repeated, the newer records take the older's place."""
+        note = b"\n".join(b"## %s\n\n%s\n" % (name.encode(), content) for name, content in records.items())
+        async with self.lock.hold():
+            self.drop_stale_lock(NOTES)
+            await git(
+                "notes", f"--ref={NOTES}", "add", "-f", "--allow-empty", "-F", "-", checked_commit(commit),
+                git_dir=self.path, stdin=note, env=identity(JOURNEYMAN),
+            )  # fmt: skip
+
+    async def refs(self, *patterns: str, field: str = "%(objectname)") -> dict[str, str]:
+        """Refs below or exactly at the patterns, with one field of each."""
+        output = await git(
+            "for-each-ref", f"--format=%(refname)%00{field}", "--", *patterns, git_dir=self.path
+        )
+        lines = output.decode(errors="surrogateescape").split("\n")
+        return {name: value for name, _, value in (line.partition("\0") for line in lines if line)}
+
+    def drop_stale_lock(self, ref: str) -> None:
+        """Remove what a killed git left at a ref; only for the holder of the lock that guards the ref."""
+        (self.path / f"{ref}.lock").unlink(missing_ok=True)
+
+
+class Mirrors:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._known: dict[Path, Mirror] = {}
+
+    def at(self, repository: Repository) -> Mirror:
+        """The mirror as it is, without asking the remote."""
+        digest = hashlib.sha256(repository.url.encode(errors="surrogateescape")).hexdigest()[:16]
+        readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{repository.owner}-{repository.name}")[:60]
+        path = self._directory.absolute() / f"{readable}-{digest}.git"
+        if path not in self._known:
+            self._known[path] = Mirror(path, FileLock(path.with_suffix(".lock")))
+        return self._known[path]
+
+    async def refresh(self, repository: Repository, remote: Remote) -> Mirror:
+        """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved."""
+        mirror = self.at(repository)
+        self._directory.mkdir(parents=True, exist_ok=True)
+        async with mirror.lock.hold():
+            if not mirror.path.exists():
+                await _clone(mirror.path, remote)
+            (theirs, head), ours = await asyncio.gather(
+                _look(mirror.path, remote), mirror.refs(REMOTE_BRANCHES)
+            )
+            if theirs != {name.removeprefix(REMOTE_BRANCHES): sha for name, sha in ours.items()}:
+                await _fetch(mirror, remote)
+            await _remember_head(mirror, head)
+        return mirror
+
+
+async def _clone(path: Path, remote: Remote) -> None:
+    """Make a mirror beside its place and move it there when it is whole.
+
+    A directory of this machine is cloned by its path: git then links the objects instead of copying them.
+    """
+    making = path.with_suffix(".partial")
+    await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
+    parts = urlsplit(remote.url)
+    source = unquote(parts.path) if parts.scheme == "file" else remote.url
+    await git(
+        "clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin=origin",
+        UPLOAD_PACK, "--", source, str(making),
+        remote=remote,
+    )  # fmt: skip
+    made = making / ".git"
+    refs = await Mirror(made, FileLock(made)).refs("refs/heads/", f"{REMOTE_BRANCHES}HEAD", field="")
+    if refs:
+        orders = "".join(f"option no-deref\ndelete {ref}\n" for ref in refs)
+        await git("update-ref", "--stdin", git_dir=made, stdin=orders.encode(errors="surrogateescape"))
+    await git("config", "core.bare", "true", git_dir=made)
+    await git("config", "--remove-section", "remote.origin", git_dir=made)
+    (made / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
+    (made / "info").mkdir(exist_ok=True)
+    (made / "info" / "attributes").write_text(ATTRIBUTES)
+    made.rename(path)
+    making.rmdir()
+
+
+async def _look(git_dir: Path, remote: Remote) -> tuple[dict[str, str], str | None]:
+    """The remote's branches with their commits, and the branch that is its HEAD."""
+    output = await git(
+        "ls-remote", "--symref", UPLOAD_PACK, "--", remote.url, "HEAD", "refs/heads/*",
+        git_dir=git_dir, remote=remote,
+    )  # fmt: skip
+    branches: dict[str, str] = {}
+    head = None
+    for line in output.decode(errors="surrogateescape").split("\n"):
+        value, _, name = line.partition("\t")
+        if name == "HEAD" and value.startswith("ref: refs/heads/"):
+            head = value.removeprefix("ref: refs/heads/")
+        elif name.startswith("refs/heads/"):
+            branches[name.removeprefix("refs/heads/")] = value
+    return branches, head
+
+
+async def _fetch(mirror: Mirror, remote: Remote) -> None:
+    mirror.drop_stale_lock("packed-refs")
+    await asyncio.to_thread(_drop_stale_locks, mirror.path / REMOTE_BRANCHES)
+    await git(
+        "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+        UPLOAD_PACK, "--", remote.url, f"+refs/heads/*:{REMOTE_BRANCHES}*",
+        git_dir=mirror.path, remote=remote,
+    )  # fmt: skip
+
+
+def _drop_stale_locks(directory: Path) -> None:
+    for lock in directory.rglob("*.lock"):
+        lock.unlink(missing_ok=True)
+
+
+async def _remember_head(mirror: Mirror, branch: str | None) -> None:
+    known = (await mirror.refs(_REMOTE_HEAD, field="%(symref)")).get(_REMOTE_HEAD)
+    wanted = f"{REMOTE_BRANCHES}{branch}" if branch else None
+    if known == wanted:
+        return
+    mirror.drop_stale_lock(_REMOTE_HEAD)
+    if wanted:
+        await git("symbolic-ref", _REMOTE_HEAD, wanted, git_dir=mirror.path)
+    else:
+        await git("update-ref", "--no-deref", "-d", _REMOTE_HEAD, git_dir=mirror.path)
+
+
+def checked_commit(text: str) -> str:
+    """A commit's full name, or an error: nothing else is ever taken for a revision."""
+    if not _COMMIT.fullmatch(text):
+        raise InvalidInput(f"{text!r} is not the full name of a commit", hint="Give all of its 40 digits.")
+    return text
+
+
+def _revision(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else f"refs/heads/{text}"

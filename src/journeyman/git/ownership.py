@@ -1,0 +1,61 @@
+"""Give a workspace's files to the user that its jail runs as, and tell git's index about it.
+
+Changing an owner changes what git remembers of each file, so without the second half every later status
+would read every file again. Links are never followed.
+"""
+
+import hashlib
+import os
+import struct
+from pathlib import Path
+
+_STAT = struct.Struct(">10I")
+"""ctime, its ns, mtime, its ns, device, inode, mode, user, group, size: as git's index has them."""
+_EXTENDED = 0x4000
+_32_BITS = 0xFFFFFFFF
+
+
+def hand_over(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
+    """Straight after git wrote files: one whose time and size are as git left them counts as unchanged."""
+    root = os.fsencode(tree)
+    facts: dict[bytes, os.stat_result] = {}
+    for directory, below, files, descriptor in os.fwalk(root):
+        os.chown(descriptor, uid, uid)
+        for name in (*below, *files):
+            os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
+            path = os.path.join(directory[len(root) + 1 :], name)
+            facts[path] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    content = _with_new_stat(index.read_bytes(), facts, hash_bytes)
+    fresh = index.with_name("index.fresh")
+    fresh.write_bytes(content)
+    os.replace(fresh, index)
+
+
+def _with_new_stat(content: bytes, facts: dict[bytes, os.stat_result], hash_bytes: int) -> bytes:
+    signature, version, count = struct.unpack_from(">4sII", content)
+    assert signature == b"DIRC"
+    assert version in (2, 3)
+    result = bytearray(content[:-hash_bytes])
+    place = 12
+    for _ in range(count):
+        flags_at = place + _STAT.size + hash_bytes
+        (flags,) = struct.unpack_from(">H", result, flags_at)
+        name_at = flags_at + (4 if flags & _EXTENDED else 2)
+        name_end = result.index(b"\0", name_at)
+        now = facts.get(bytes(result[name_at:name_end]))
+        if now is not None:
+            _renew(result, place, now)
+        place += ((name_end - place) // 8 + 1) * 8
+    digest = hashlib.sha1(usedforsecurity=False) if hash_bytes == 20 else hashlib.sha256()
+    digest.update(result)
+    return bytes(result) + digest.digest()
+
+
+def _renew(index: bytearray, place: int, now: os.stat_result) -> None:
+    _, _, seconds, nanoseconds, device, inode, mode, _, _, size = _STAT.unpack_from(index, place)
+    mtime = divmod(now.st_mtime_ns, 10**9)
+    if (seconds, nanoseconds, inode, size) != (*mtime, now.st_ino & _32_BITS, now.st_size & _32_BITS):
+        return
+    ctime = divmod(now.st_ctime_ns, 10**9)
+    owner = (now.st_uid, now.st_gid)
+    _STAT.pack_into(index, place, *ctime, *mtime, device, inode, mode, *owner, size)

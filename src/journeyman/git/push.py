@@ -1,0 +1,61 @@
+"""Push one commit to one branch, never by force.
+
+The remote is looked at first: a push whose answer was lost is found done, and a commit of somebody else
+is never overwritten.
+"""
+
+from pathlib import Path
+
+from journeyman.errors import Conflict, JourneymanError, NotAllowed
+from journeyman.forges.base import Remote
+from journeyman.git.faults import fault_of, last_line
+from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run
+from journeyman.work_orders.order import check_branch_name
+
+
+async def push(
+    git_dir: Path, remote: Remote, *, branch: str, commit_sha: str, expected_sha: str | None
+) -> str:
+    """Bring the remote's branch to a commit. `expected_sha` is what we last pushed, if we did.
+
+    A branch that is absent is made, also when it was there before: nothing is lost by that.
+    """
+    ref = f"refs/heads/{check_branch_name(branch)}"
+    there = await _look(git_dir, remote, ref)
+    if there == commit_sha:
+        return commit_sha
+    if there not in (None, expected_sha):
+        raise Conflict(
+            f"branch {branch} is at {there} on the remote, where {expected_sha or 'no commit'} was expected",
+            hint="Somebody else pushed to it. Take their commits in, or start an order with another branch.",
+        )
+    answer = await run(
+        "push", "--porcelain", "--no-verify", RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
+        git_dir=git_dir, remote=remote,
+    )  # fmt: skip
+    if answer.exit_code != 0:
+        raise _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+    return commit_sha
+
+
+async def _look(git_dir: Path, remote: Remote, ref: str) -> str | None:
+    output = await git(
+        "ls-remote", "--heads", UPLOAD_PACK, "--", remote.url, ref, git_dir=git_dir, remote=remote
+    )
+    lines = (line.partition("\t") for line in output.decode(errors="replace").split("\n"))
+    return next((sha for sha, _, name in lines if name == ref), None)
+
+
+def _refusal(output: str, error: str, branch: str) -> JourneymanError:
+    reason = next((line.split("\t", 2)[2] for line in output.splitlines() if line.startswith("!\t")), "")
+    if not reason:
+        return fault_of(error, "push")
+    if "[remote rejected]" not in reason or "cannot lock ref" in reason or "checked out branch" in reason:
+        return Conflict(
+            f"branch {branch} was not pushed: {reason}",
+            hint="The branch moved, is checked out there, or clashes with another name; look at the remote.",
+        )
+    return NotAllowed(
+        f"the remote does not take branch {branch}: {reason} {last_line(error)}",
+        hint="Look at the remote's branch rules and at what the token may do.",
+    )

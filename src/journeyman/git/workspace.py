@@ -1,0 +1,204 @@
+"""One order's working copy, and everything git does with it.
+
+Objects go straight into the mirror and the branch is moved there, so a commit or a snapshot is safe the
+moment its call returns, whatever happens to the workspace afterwards.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from journeyman.forges.base import Person, Remote
+from journeyman.git.commits import JOURNEYMAN, Message, identity
+from journeyman.git.locks import FileLock
+from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.ownership import hand_over
+from journeyman.git.push import push
+from journeyman.git.run import git
+from journeyman.git.staging import Index
+from journeyman.sandboxes.identity import jail_uid
+
+SNAPSHOTS = "refs/journeyman/snapshots/"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    ref: str
+    commit_sha: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    order_id: str
+    tree: Path
+    git_dir: Path
+    mirror: Mirror
+    branch: str
+    base_commit_sha: str
+    lock: FileLock
+
+    @property
+    def git_directories(self) -> tuple[Path, ...]:
+        """What a sandbox has to show, read-only and at the same path, for git to work in it."""
+        if self.git_dir.is_relative_to(self.mirror.path):
+            return (self.mirror.path,)
+        return (self.git_dir, self.mirror.path / "objects")
+
+    @property
+    def index(self) -> Index:
+        return Index(
+            order_id=self.order_id,
+            path=self.git_dir / "index",
+            git_dir=self.git_dir,
+            tree=self.tree,
+            mirror=self.mirror.path,
+        )
+
+    @asynccontextmanager
+    async def locked(self) -> AsyncIterator[None]:
+        """Nobody else works on this workspace with git; lock files found now were left by a killed git."""
+        async with self.lock.hold():
+            (self.git_dir / "index.lock").unlink(missing_ok=True)
+            self.mirror.drop_stale_lock(f"refs/heads/{self.branch}")
+            yield
+
+    async def head(self) -> str:
+        return await self.mirror.resolve_own(self.branch)
+
+    async def has_changes(self) -> bool:
+        """Whether there is anything to commit; untracked files count, ignored ones do not."""
+        async with self.locked():
+            return bool(await self.index.changes())
+
+    async def commit(
+        self, message: Message, *, author: Person, records: Mapping[str, bytes] | None = None
+    ) -> str | None:
+        """Commit every change, untracked files included; None when nothing changed.
+
+        Records are files that the platform writes into the commit itself, past the agent's tree.
+        """
+        async with self.locked():
+            index = self.index
+            changes = await index.changes()
+            if not changes and not records:
+                return None
+            await index.stage(changes)
+            if records:
+                await self._record(index, records)
+            tree, before = await asyncio.gather(index.write_tree(), self._tree_of(changes.head))
+            if tree == before:
+                return None
+            commit_sha = await self._commit_tree(tree, changes.head, message.text, author)
+            await git(
+                "update-ref", f"refs/heads/{self.branch}", commit_sha, changes.head, git_dir=self.mirror.path
+            )
+            self.point_own_branch(commit_sha)
+            return commit_sha
+
+    async def find_commit(
+        self, *, step: str, subtask: int | None = None, round: int | None = None
+    ) -> str | None:
+        """The newest commit that this order made in a step, for a repeated step to see that it is done."""
+        wanted = (self.order_id, step, str(subtask or ""))
+        for commit in reversed(await self.mirror.commits(self.base_commit_sha, self.branch)):
+            is_it = (commit.order_id, commit.step, commit.subtask) == wanted
+            if is_it and (round is None or commit.round == str(round)):
+                return commit.sha
+        return None
+
+    async def annotate(self, commit: str, records: Mapping[str, bytes]) -> None:
+        """Keep records in git's notes instead of the tree; see `Mirror.annotate`."""
+        await self.mirror.annotate(commit, records)
+
+    async def snapshot(self) -> Snapshot | None:
+        """Keep what is not committed as a commit outside the branch; index, head and files stay as they are.
+
+        None when there is nothing that the head or the newest snapshot does not hold already. Files that
+        `.gitignore` ignores are not kept.
+        """
+        async with self.locked():
+            changes = await self.index.changes()
+            if not changes:
+                return None
+            index = replace(self.index, path=self.git_dir / "snapshot" / "index")
+            index.path.parent.mkdir(exist_ok=True)
+            index.path.with_name("index.lock").unlink(missing_ok=True)
+            await asyncio.to_thread(shutil.copyfile, self.index.path, index.path)
+            await index.stage(changes)
+            tree, before, (number, newest) = await asyncio.gather(
+                index.write_tree(), self._tree_of(changes.head), self._newest_snapshot()
+            )
+            if tree == before or newest == f"{tree} {changes.head}":
+                return None
+            text = f"Snapshot of {self.order_id}\n"
+            commit_sha = await self._commit_tree(tree, changes.head, text, JOURNEYMAN)
+            ref = f"{SNAPSHOTS}{self.order_id}/{number + 1}"
+            self.mirror.drop_stale_lock(ref)
+            await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
+            return Snapshot(ref, commit_sha)
+
+    async def restore(self, commit: str) -> None:
+        """Throw away what is not committed: files and index as in the commit. Ignored files stay."""
+        async with self.locked():
+            index = self.index
+            await index.git("read-tree", "--reset", "-u", checked_commit(commit), touches_files=True)
+            await index.git("clean", "-ffdq", touches_files=True)
+            uid = jail_uid(self.order_id)
+            if uid is not None:
+                await asyncio.to_thread(hand_over, self.tree, index.path, uid, hash_bytes=len(commit) // 2)
+
+    async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
+        """Push the branch's head, or an earlier commit of it; see `push.push`."""
+        return await push(
+            self.mirror.path,
+            remote,
+            branch=self.branch,
+            commit_sha=checked_commit(commit_sha) if commit_sha else await self.head(),
+            expected_sha=expected_sha,
+        )
+
+    def point_own_branch(self, commit_sha: str) -> None:
+        """Bring the branch of a git directory with refs of its own in line with the mirror's."""
+        if self.git_dir.is_relative_to(self.mirror.path):
+            return
+        ref = self.git_dir / "refs" / "heads" / self.branch
+        fresh = ref.with_name(ref.name + ".fresh")
+        fresh.write_text(f"{commit_sha}\n")
+        os.chmod(fresh, 0o644)
+        os.replace(fresh, ref)
+
+    async def _record(self, index: Index, records: Mapping[str, bytes]) -> None:
+        with tempfile.TemporaryDirectory(dir=self.git_dir) as directory:
+            files = [Path(directory) / str(number) for number in range(len(records))]
+            for file, content in zip(files, records.values(), strict=True):
+                file.write_bytes(content)
+            blobs = (await index.git("hash-object", "-w", "--no-filters", "--", *map(str, files))).split()
+        entries = zip(blobs, records, strict=True)
+        listed = "".join(f"100644 {blob.decode()}\t{path}\0" for blob, path in entries)
+        await index.git("update-index", "--replace", "-z", "--index-info", stdin=listed.encode())
+        # The files are in no tree; without this every status would call them deleted.
+        await index.git("update-index", "--skip-worktree", "-z", "--stdin", stdin="\0".join(records).encode())
+
+    async def _tree_of(self, commit: str) -> str:
+        output = await git("rev-parse", "--verify", f"{commit}^{{tree}}", git_dir=self.mirror.path)
+        return output.decode().strip()
+
+    async def _commit_tree(self, tree: str, parent: str, text: str, author: Person) -> str:
+        output = await git(
+            "commit-tree", tree, "-p", parent,
+            git_dir=self.mirror.path, stdin=text.encode(errors="replace"), env=identity(author),
+        )  # fmt: skip
+        return output.decode().strip()
+
+    async def _newest_snapshot(self) -> tuple[int, str]:
+        """Its number, and its tree and parent; 0 when there is none."""
+        below = f"{SNAPSHOTS}{self.order_id}/"
+        refs = await self.mirror.refs(below, field="%(tree) %(parent)")
+        numbered = {int(name.removeprefix(below)): found for name, found in refs.items()}
+        newest = max(numbered, default=0)
+        return newest, numbered.get(newest, "")

@@ -1,0 +1,197 @@
+"""Where an order's files lie: opened, thrown away and opened again without losing what an agent wrote.
+
+A workspace can always be made again from the mirror: the branch holds what was committed, the newest
+snapshot what was not. The tree is the agent's; the git directory beside it is ours.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from journeyman.errors import Conflict, InvalidInput
+from journeyman.git.locks import FileLock
+from journeyman.git.mirrors import ATTRIBUTES, REMOTE_BRANCHES, Mirror, checked_commit
+from journeyman.git.ownership import hand_over
+from journeyman.git.run import git
+from journeyman.git.workspace import SNAPSHOTS, Workspace
+from journeyman.sandboxes.identity import jail_uid
+from journeyman.work_orders.order import check_branch_name
+
+__all__ = ["Workspace", "Workspaces"]
+
+_ORDERS = "refs/journeyman/orders/"
+"""Where each order began: also what says that a branch is its own."""
+_ORDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_LOOK = "%(objectname) %(parent)%00%(trailers:key=Agent-Work-Order,valueonly)"
+
+
+@dataclass(frozen=True)
+class _Start:
+    head: str
+    snapshot: str | None
+
+
+class Workspaces:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory.absolute()
+        self._trash = self._directory / ".trash"
+        self._locks: dict[str, FileLock] = {}
+
+    def exists(self, order_id: str) -> bool:
+        return (self._place(order_id) / "ready").exists()
+
+    async def open(
+        self,
+        mirror: Mirror,
+        *,
+        order_id: str,
+        kind: Literal["git_branch", "git_worktree"],
+        branch: str,
+        base_commit_sha: str,
+    ) -> Workspace:
+        """The order's workspace as it is, or, when it is not whole, made from branch and newest snapshot.
+
+        Raises Conflict when the branch belongs to somebody else.
+        """
+        place = self._place(order_id)
+        is_worktree = kind == "git_worktree"
+        workspace = Workspace(
+            order_id=order_id,
+            tree=place / "tree",
+            git_dir=mirror.path / "worktrees" / order_id if is_worktree else place / "git",
+            mirror=mirror,
+            branch=check_branch_name(branch),
+            base_commit_sha=checked_commit(base_commit_sha),
+            lock=self._lock(order_id),
+        )
+        async with workspace.locked():
+            start = await _start(workspace)
+            if self.exists(order_id) and (workspace.git_dir / "index").exists() and workspace.tree.is_dir():
+                workspace.point_own_branch(start.head)
+                return workspace
+            await self._discard(order_id)
+            _lay_out(place, workspace, start.head)
+            await _fill(workspace, start)
+            (place / "ready").touch()
+        return workspace
+
+    async def remove(self, order_id: str) -> None:
+        """Take the workspace away; branch, snapshots and notes stay in the mirror. Safe to repeat."""
+        lock = self._lock(order_id)
+        async with lock.hold():
+            await self._discard(order_id)
+            lock.discard()
+        self._locks.pop(order_id, None)
+
+    async def sweep(self, live_orders: set[str]) -> list[str]:
+        """Remove the workspaces of orders that are not live, and say whose they were."""
+        if not self._directory.is_dir():
+            return []
+        found = sorted(path.name for path in self._directory.iterdir() if _ORDER_ID.fullmatch(path.name))
+        dead = [name for name in found if name not in live_orders]
+        for order_id in dead:
+            await self.remove(order_id)
+        if self._trash.is_dir():
+            await asyncio.to_thread(_delete, self._trash)
+        return dead
+
+    def _place(self, order_id: str) -> Path:
+        if not _ORDER_ID.fullmatch(order_id):
+            raise InvalidInput(f"{order_id!r} is not a work order's id", hint="It looks like wo-1a2b3c4d.")
+        return self._directory / order_id
+
+    def _lock(self, order_id: str) -> FileLock:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        path = self._place(order_id).with_name(f".{order_id}.lock")
+        return self._locks.setdefault(order_id, FileLock(path))
+
+    async def _discard(self, order_id: str) -> None:
+        """Rename first: the place is free at once, and a deletion that is cut off leaves only rubbish."""
+        place = self._place(order_id)
+        if not place.exists():
+            return
+        rubbish = self._trash / f"{order_id}-{uuid.uuid4().hex}"
+        self._trash.mkdir(exist_ok=True)
+        link = place / "git"
+        registered = link.readlink() if link.is_symlink() else None
+        if registered is not None and registered.exists():
+            await asyncio.to_thread(shutil.rmtree, registered)
+        place.rename(rubbish)
+        await asyncio.to_thread(_delete, rubbish)
+
+
+async def _start(workspace: Workspace) -> _Start:
+    """Where the order's branch is, made when it is new, and the snapshot of what came after it."""
+    order_id, mirror = workspace.order_id, workspace.mirror
+    own, begun = f"refs/heads/{workspace.branch}", f"{_ORDERS}{order_id}"
+    theirs, snapshots = f"{REMOTE_BRANCHES}{workspace.branch}", f"{SNAPSHOTS}{order_id}/"
+    refs = await mirror.refs(own, theirs, begun, snapshots, field=_LOOK)
+    commits = {name: value.partition("\0")[0].split() for name, value in refs.items()}
+    if own in refs and begun in refs:
+        head = commits[own][0]
+        numbered = {int(n.removeprefix(snapshots)): n for n in refs if n.startswith(snapshots)}
+        newest = commits[numbered[max(numbered)]] if numbered else []
+        return _Start(head, newest[0] if newest[1:] == [head] else None)
+    if own in refs or (theirs in refs and refs[theirs].partition("\0")[2] != order_id):
+        raise Conflict(
+            f"branch {workspace.branch} exists already and belongs to somebody else",
+            hint="Choose another branch name for this order.",
+        )
+    head = commits[theirs][0] if theirs in refs else workspace.base_commit_sha
+    made = f"create {own} {head}\nupdate {begun} {workspace.base_commit_sha}\n"
+    await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
+    return _Start(head, None)
+
+
+def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
+    """Write the git directory as `git worktree add` or `git clone --shared` would: faster than either."""
+    place.mkdir(parents=True)
+    workspace.tree.mkdir()
+    git_dir, mirror = workspace.git_dir, workspace.mirror.path
+    files = {"HEAD": f"ref: refs/heads/{workspace.branch}\n", "info/attributes": ATTRIBUTES}
+    if git_dir == place / "git":
+        config = (mirror / "config").read_text().replace("bare = true", "bare = false")
+        files |= {"config": config, "objects/info/alternates": f"{mirror / 'objects'}\n"}
+        files |= {f"refs/heads/{workspace.branch}": f"{head}\n"}
+    else:
+        (place / "git").symlink_to(git_dir)
+        files |= {"commondir": "../..\n", "gitdir": f"{workspace.tree / '.git'}\n"}
+        shutil.rmtree(git_dir, ignore_errors=True)
+    for name, content in files.items():
+        path = git_dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    for directory, _, names in os.walk(git_dir):
+        os.chmod(directory, 0o755)  # noqa: S103 - shown read-only in the sandbox, whose user is not ours
+        for name in names:
+            os.chmod(os.path.join(directory, name), 0o644)
+
+
+async def _fill(workspace: Workspace, start: _Start) -> None:
+    """Check out the snapshot, or the head. The index is the head's either way: nothing is committed."""
+    index = workspace.index
+    await index.git("read-tree", "--reset", "-u", start.snapshot or start.head)
+    if start.snapshot:
+        await index.git("read-tree", "-m", start.head)
+    (workspace.tree / ".git").write_text(f"gitdir: {workspace.git_dir}\n")
+    uid = jail_uid(workspace.order_id)
+    if uid is not None:
+        await asyncio.to_thread(
+            hand_over, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
+        )
+
+
+def _delete(directory: Path) -> None:
+    try:
+        shutil.rmtree(directory)
+    except PermissionError:  # an agent can take even its owner's rights to a directory away
+        for _, below, _, descriptor in os.fwalk(directory):
+            for name in below:
+                if not os.path.islink(f"/proc/self/fd/{descriptor}/{name}"):
+                    os.chmod(name, 0o700, dir_fd=descriptor)
+        shutil.rmtree(directory)

@@ -1,0 +1,1 @@
+"""Isolated places where commands run, each holding one workspace."""

@@ -1,0 +1,112 @@
+"""Start a supervisor, in its jail if there is to be one.
+
+Nothing of the server's environment goes along: what a command finds in its own is written out here.
+"""
+
+import contextlib
+import importlib.util
+import marshal
+import os
+import shutil
+import socket
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from journeyman.errors import SandboxUnavailable
+from journeyman.sandboxes import jail, seccomp
+from journeyman.sandboxes.base import SandboxSpec
+from journeyman.sandboxes.identity import jail_uid
+from journeyman.settings import Settings
+
+MARK = "JM_SANDBOX"
+"""Variable by which the processes of a sandbox are known: home, order and kind of sandbox."""
+INSTALL = "Install it: apt-get install bubblewrap (0.8 or newer)."
+
+
+def mark_of(tag: str, spec: SandboxSpec) -> str:
+    return f"{tag}:{spec.order_id}:{'rw' if spec.writable else 'ro'}:"
+
+
+def launch(
+    settings: Settings, spec: SandboxSpec, conversation: socket.socket, *, mark: str, has_group: bool
+) -> subprocess.Popen[bytes]:
+    """Spawn it with one end of a conversation; `has_group` says that a control group will hold it."""
+    jailed = settings.local_isolation != "none"
+    if not spec.tree.is_dir():
+        raise SandboxUnavailable(f"{spec.tree} is not there", hint="The order's workspace was removed.")
+    if jailed and not shutil.which("bwrap"):
+        raise SandboxUnavailable("bubblewrap is not installed", hint=INSTALL)
+    uid = jail_uid(spec.order_id) if jailed else None
+    memory = 0 if has_group else spec.limits.memory_mb * 1024 * 1024
+    # Without a jail the user's other processes would count too.
+    processes = 0 if has_group or not jailed else spec.limits.processes
+    with contextlib.ExitStack() as stack:
+        lent: list[int] = []
+
+        def lend(content: bytes) -> int:
+            lent.append(_memory_file(content))
+            stack.callback(os.close, lent[-1])
+            return lent[-1]
+
+        program = [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{lend(_supervisor())}"]
+        program += [str(uid or 0), str(memory), str(processes)]
+        if jailed:
+            user, group = (uid, uid) if uid else (os.getuid(), os.getgid())
+            refused = seccomp.filter_program()
+            program[:0] = jail.arguments(
+                spec,
+                shown=settings.sandbox_paths,
+                as_root=uid is not None,
+                files={k: lend(v) for k, v in jail.small_files(user, group, spec.network).items()},
+                filter_fd=lend(refused) if refused else None,
+            )
+        try:
+            return subprocess.Popen(
+                program,
+                executable=shutil.which(program[0]),
+                stdin=conversation.fileno(),
+                stdout=conversation.fileno(),
+                stderr=subprocess.PIPE,
+                cwd=spec.tree,
+                env=_environment(settings, spec, mark, jailed=jailed),
+                pass_fds=lent,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxUnavailable(
+                f"the sandbox cannot be started: {error}", hint="Run `jm doctor`."
+            ) from None
+
+
+def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bool) -> dict[str, str]:
+    return {
+        "PATH": jail.search_path(settings.sandbox_paths),
+        "HOME": jail.HOME if jailed else str(spec.tree),
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "*",
+        MARK: mark,
+    }
+
+
+@cache
+def _supervisor() -> bytes:
+    """The supervisor, compiled once: compiling it in each jail would cost a quarter of its start."""
+    source = Path(__file__).with_name("supervisor.py")
+    code = compile(source.read_bytes(), "supervisor.py", "exec", optimize=2)
+    return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
+
+
+def _memory_file(content: bytes) -> int:
+    descriptor = os.memfd_create("journeyman", os.MFD_CLOEXEC)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,124 @@
+"""Memory and process limits of a whole jail, by control groups where this machine lets us make them.
+
+Where it does not, the supervisor sets resource limits on itself: memory then holds for each process, not
+for their sum. Entering a group makes the kernel wait for milliseconds, so a jail is moved while it starts.
+"""
+
+import contextlib
+import os
+import secrets
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from journeyman.sandboxes.base import Limits
+
+_ROOT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class ControlGroup:
+    """The directories, one for each hierarchy, that hold one jail."""
+
+    directories: tuple[Path, ...]
+
+    def enter(self, pid: int) -> None:
+        """Move a process that has at most started one child: what it starts from now on is born inside."""
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended, as its caller sees
+            self._move(pid)
+            for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                self._move(int(child))
+
+    def _move(self, pid: int) -> None:
+        for path in self.directories:
+            (path / "cgroup.procs").write_text(str(pid))
+
+    def processes(self) -> set[int]:
+        found: set[int] = set()
+        for path in self.directories:
+            with contextlib.suppress(FileNotFoundError):
+                found.update(map(int, (path / "cgroup.procs").read_text().split()))
+        return found
+
+    def kill(self) -> None:
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def remove(self) -> bool:
+        """Remove it, or say that processes are still ending in it."""
+        for path in self.directories:
+            try:
+                path.rmdir()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+        return True
+
+
+class ControlGroups:
+    """All groups that belong to one Journeyman home."""
+
+    def __init__(self, tag: str) -> None:
+        self._parents = _usable_parents(f"journeyman-{tag}")
+
+    def make(self, order_id: str, limits: Limits) -> ControlGroup | None:
+        """A new group with these limits, or None where there are no groups to be had."""
+        if not self._parents:
+            return None
+        name = f"{order_id}.{secrets.token_hex(4)}"
+        group = ControlGroup(tuple(parent / name for parent in self._parents))
+        for path in group.directories:
+            _prepare(path.parent)
+            path.mkdir()
+            _set_limits(path, limits)
+        return group
+
+    def leftovers(self) -> list[tuple[str, ControlGroup]]:
+        """Every group there is, with its order's id."""
+        names = {path.name for parent in self._parents for path in parent.glob("*.*") if path.is_dir()}
+        return [
+            (name.rpartition(".")[0], ControlGroup(tuple(parent / name for parent in self._parents)))
+            for name in sorted(names)
+        ]
+
+    def close(self) -> None:
+        """Remove the home's own group unless another process of this home still uses it."""
+        for parent in self._parents:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+
+
+def _usable_parents(name: str) -> tuple[Path, ...]:
+    for parents in ((_ROOT / name,), (_ROOT / "memory" / name, _ROOT / "pids" / name)):
+        try:
+            for parent in parents:
+                if not (parent.parent / "cgroup.procs").exists():
+                    raise FileNotFoundError(parent.parent)
+                _prepare(parent)
+        except OSError:
+            continue
+        return parents
+    return ()
+
+
+def _prepare(parent: Path) -> None:
+    """Make a home's own group; another process of the home may have removed it as it left."""
+    parent.mkdir(exist_ok=True)
+    for path in (parent.parent, parent):
+        if (path / "cgroup.subtree_control").exists():
+            (path / "cgroup.subtree_control").write_text("+memory +pids")
+
+
+def _set_limits(path: Path, limits: Limits) -> None:
+    memory = str(limits.memory_mb * 1024 * 1024)
+    for file, value in (
+        ("memory.max", memory),
+        ("memory.swap.max", "0"),
+        ("memory.limit_in_bytes", memory),
+        ("memory.memsw.limit_in_bytes", memory),
+        ("pids.max", str(limits.processes)),
+    ):
+        if (path / file).exists():
+            (path / file).write_text(value)

@@ -1,0 +1,304 @@
+"""Sandboxes on this machine: a bubblewrap jail around one workspace, with a supervisor inside.
+
+Everything is started from the event loop's own thread: the jail ends with the thread that started it.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from journeyman.errors import SandboxLost, SandboxUnavailable
+from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxSpec, SandboxState
+from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
+from journeyman.sandboxes.limits import ControlGroup, ControlGroups
+from journeyman.sandboxes.wire import Wire
+from journeyman.settings import Settings
+
+_PATIENCE = 30.0
+"""Seconds that a supervisor may be late before it counts as gone."""
+_ALLOW = (
+    "Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, or on Ubuntu "
+    "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --privileged."
+)
+
+
+class LocalSandbox:
+    def __init__(
+        self,
+        spec: SandboxSpec,
+        isolation: str,
+        wire: Wire,
+        process: subprocess.Popen[bytes],
+        group: ControlGroup | None,
+    ) -> None:
+        self.spec = spec
+        self._isolation = isolation
+        self._wire = wire
+        self._process = process
+        self._group = group
+        self._ended = False
+        self.last_words = ""
+        """What it complained of, known after it was cleaned up."""
+
+    @property
+    def identifier(self) -> str:
+        return identifier_of(self.spec)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._wire.is_open
+
+    async def execute_command(
+        self,
+        command: Sequence[str] | str,
+        *,
+        timeout: float,
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        on_output: OnOutput | None = None,
+    ) -> Completed:
+        arguments = ["bash", "-c", command] if isinstance(command, str) else list(command)
+        cap = self.spec.limits.output_bytes
+        words = [cwd, "0" if stdin is None else "1"]
+        fields = [b"%f" % timeout, b"%d" % cap, *map(os.fsencode, words), stdin or b""]
+        extra = [word for pair in (env or {}).items() for word in pair]
+        fields += [b"%d" % len(arguments), *map(os.fsencode, [*arguments, *extra])]
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(timeout + _PATIENCE):
+                answer = await self._wire.ask(b"R", fields, room=cap + 4096, on_output=on_output)
+        except TimeoutError:
+            self._wire.hang_up()
+            raise SandboxLost(
+                f"sandbox {self.identifier} does not answer",
+                hint="The next step opens a new sandbox on the same workspace.",
+            ) from None
+        return Completed(
+            exit_code=None if answer.timed_out else answer.code,
+            output=answer.data.decode(errors="replace"),
+            timed_out=answer.timed_out,
+            truncated=answer.truncated,
+            duration_seconds=time.monotonic() - started,
+        )
+
+    async def read_file(self, path: str, *, limit: int = 2_000_000) -> bytes:
+        return (await self._wire.ask(b"G", [os.fsencode(path), b"%d" % limit], room=limit)).data
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        if not self.spec.writable and self._isolation == "none":
+            raise PermissionError(f"{self.identifier} may not write {path}")
+        await self._wire.ask(b"P", [os.fsencode(path), content])
+
+    async def get_current_state(self) -> SandboxState:
+        processes = int((await self._wire.ask(b"S", [], room=20)).data) if self.is_alive else 0
+        return SandboxState(self.identifier, self.is_alive, self._isolation, processes)
+
+    async def cleanup(self) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        self._wire.hang_up()  # the supervisor hears it, goes, and takes the jail along
+        self.last_words = await _end(self._process)
+        if self._group:
+            await _clear(self._group)
+
+
+class LocalSandboxes:
+    """Opens at most one writable and one read-only sandbox for each order."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tag = hashlib.sha256(os.fsencode(settings.home.absolute())).hexdigest()[:12]
+        self._open: dict[str, LocalSandbox] = {}
+        self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+        self._groups: ControlGroups | None = None
+
+    @property
+    def isolation(self) -> str:
+        return self._settings.local_isolation
+
+    async def readiness(self) -> Readiness:
+        missing = next((path for path in self._settings.sandbox_paths if not path.is_dir()), None)
+        if missing:
+            return Readiness(False, f"JOURNEYMAN_SANDBOX_PATHS names {missing}, which is not a directory.")
+        if self.isolation == "none":
+            return Readiness(True)
+        if shutil.which("bwrap") is None:
+            return Readiness(False, INSTALL)
+        complaint = await _end(trial := _trial())
+        return Readiness(True) if trial.returncode == 0 else Readiness(False, f"{complaint}. {_ALLOW}")
+
+    async def setup(self, spec: SandboxSpec) -> LocalSandbox:
+        async with self._lock(spec.order_id):
+            known = self._open.get(identifier_of(spec))
+            if known and known.is_alive and known.spec == spec:
+                return known
+            if known:
+                await known.cleanup()
+            self._open[identifier_of(spec)] = sandbox = await self._start(spec)
+            return sandbox
+
+    async def cleanup(self, order_id: str) -> None:
+        async with self._lock(order_id):
+            for name, sandbox in list(self._open.items()):
+                if sandbox.spec.order_id == order_id:
+                    del self._open[name]
+                    await sandbox.cleanup()
+
+    async def sweep(self, live_orders: set[str]) -> list[str]:
+        found = {sandbox.spec.order_id for sandbox in self._open.values()} - live_orders
+        for order_id in found:
+            await self.cleanup(order_id)
+        report = [f"sandboxes of {order_id}" for order_id in sorted(found)]
+        for order_id, group in self._control_groups().leftovers():
+            if order_id not in live_orders:
+                await _clear(group)
+                report.append(f"control group of {order_id}")
+        return report + await asyncio.to_thread(_kill_marked, self._tag, live_orders)
+
+    async def close(self) -> None:
+        orders = {sandbox.spec.order_id for sandbox in self._open.values()}
+        await asyncio.gather(*map(self.cleanup, orders))
+        if self._groups:
+            self._groups.close()
+            self._groups = None
+
+    def _lock(self, order_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(order_id, asyncio.Lock())
+
+    def _control_groups(self) -> ControlGroups:
+        self._groups = self._groups or ControlGroups(self._tag)
+        return self._groups
+
+    async def _start(self, spec: SandboxSpec) -> LocalSandbox:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        group = self._control_groups().make(spec.order_id, spec.limits)
+        try:
+            mark = mark_of(self._tag, spec)
+            process = launch(self._settings, spec, theirs, mark=mark, has_group=group is not None)
+        except SandboxUnavailable:
+            ours.close()
+            if group:
+                group.remove()
+            raise
+        finally:
+            theirs.close()
+        loop = asyncio.get_running_loop()
+        _, wire = await loop.create_connection(lambda: Wire(identifier_of(spec)), sock=ours)
+        sandbox = LocalSandbox(spec, self.isolation, wire, process, group)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                if group:
+                    await asyncio.to_thread(group.enter, process.pid)
+                await wire.ready
+        except asyncio.CancelledError:
+            await sandbox.cleanup()
+            raise
+        except (SandboxLost, TimeoutError):
+            await sandbox.cleanup()
+            raise SandboxUnavailable(
+                f"the sandbox did not start: {sandbox.last_words or 'it does not answer'}",
+                hint=(await self.readiness()).needs or "Run `jm doctor`.",
+            ) from None
+        return sandbox
+
+
+def identifier_of(spec: SandboxSpec) -> str:
+    return f"local-{spec.order_id}" if spec.writable else f"local-{spec.order_id}-read-only"
+
+
+async def _exited(pid: int) -> None:
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+    descriptor = os.pidfd_open(pid)
+    loop.add_reader(descriptor, done.set)
+    try:
+        await done.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+
+
+async def _end(process: subprocess.Popen[bytes]) -> str:
+    """Wait for a supervisor and its jail to go, with force when they do not; their complaint, if any."""
+    try:
+        async with asyncio.timeout(5):
+            await _exited(process.pid)
+    except TimeoutError:
+        _kill_with_child(process)
+        await _exited(process.pid)
+    process.wait()
+    assert process.stderr is not None
+    os.set_blocking(process.stderr.fileno(), False)
+    with process.stderr as stderr:
+        return (stderr.read() or b"").decode(errors="replace").strip()
+
+
+def _kill_with_child(process: subprocess.Popen[bytes]) -> None:
+    """The child first: it is the jail's first process, and takes all others along."""
+    for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    process.kill()
+
+
+async def _clear(group: ControlGroup) -> None:
+    """Remove a group, ending what is in it; the kernel may take a moment to let go of the last process."""
+    for _ in range(200):
+        group.kill()
+        if group.remove():
+            return
+        await asyncio.sleep(0.01)
+    raise SandboxUnavailable(
+        f"control group {group.directories[0]} cannot be removed",
+        hint="A process in it does not end: see its cgroup.procs.",
+    )
+
+
+def _trial() -> subprocess.Popen[bytes]:
+    """The least that bubblewrap must be able to do here."""
+    own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
+    return subprocess.Popen(
+        ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "true"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _kill_marked(tag: str, live_orders: set[str]) -> list[str]:
+    """End processes that a sandbox of this home started for an order that is not live."""
+    killed = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or _order_of(entry, tag) in live_orders | {None}:
+            continue
+        with contextlib.suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(int(entry.name))
+            try:
+                order_id = _order_of(entry, tag)  # again: the number may mean another process by now
+                if order_id is not None and order_id not in live_orders:
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                    killed.append(f"process {entry.name} of {order_id}")
+            finally:
+                os.close(descriptor)
+    return killed
+
+
+def _order_of(process: Path, tag: str) -> str | None:
+    try:
+        environment = b"\0" + (process / "environ").read_bytes()
+    except OSError:
+        return None
+    _, mark, rest = environment.partition(f"\0{MARK}={tag}:".encode())
+    return rest.partition(b":")[0].decode(errors="replace") if mark else None

@@ -1,0 +1,353 @@
+"""Starts commands inside a sandbox, so that a command costs a spawn and not a jail.
+
+It runs alone under `python -I -S`, never as part of Journeyman, and imports only modules that are
+built into the interpreter: `os`, `signal` and `json` would double its start-up and its memory.
+
+Both directions speak frames: kind (1 byte), request (4 bytes), length (4 bytes), body. A request's body
+is a list of fields, each with its length before it. An answer is any number of `O` (bytes) and at most
+one `C` (how many bytes of the middle are missing here), then `E` (exit code, timed out) or `X` (errno).
+"""
+
+import _signal  # type: ignore[import-not-found]
+import posix
+import resource
+import select
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHUNK = 65536
+READ = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
+WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NONBLOCK | posix.O_CLOEXEC
+EINVAL = 22
+SIGINT, SIGKILL, SIGPIPE, SIGCHLD, SIGXFSZ = 2, 9, 13, 17, 25
+MARK = b"JM_SANDBOX"
+"""Every process here carries it in its environment: what leaves its session is still found by it."""
+
+WORKSPACE = posix.getcwd()
+IS_INIT = posix.getpid() == 1
+
+
+class Command:
+    """One running command: how much of its output may still be sent, and the end of what was not."""
+
+    def __init__(self, request: int, deadline: float, cap: int) -> None:
+        self.request = request
+        self.pid = 0
+        self.deadline = deadline
+        self.room = self.half = cap // 2
+        self.tail = bytearray()
+        self.dropped = 0
+
+    def take(self, data: bytes) -> None:
+        if self.room:
+            send(b"O", self.request, data[: self.room])
+            data, self.room = data[self.room :], max(0, self.room - len(data))
+        self.tail += data
+        if len(self.tail) > 2 * self.half:
+            self.trim()
+
+    def trim(self) -> None:
+        excess = max(0, len(self.tail) - self.half)
+        del self.tail[:excess]
+        self.dropped += excess
+
+
+commands: dict[int, Command] = {}
+"""By process id."""
+pipes: dict[int, Command | None] = {}
+"""Output pipes by descriptor; None when only a background child still writes, to nobody."""
+poller = select.poll()
+
+
+def main() -> None:
+    user, memory, processes = [int(argument) for argument in sys.argv[1:]]
+    posix.closerange(3, 256)  # this program's own file, among others
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, value in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_NPROC, processes)):
+        hard = resource.getrlimit(kind)[1]
+        if value and (hard == resource.RLIM_INFINITY or value < hard):
+            resource.setrlimit(kind, (value, value))
+    if user:
+        posix.setgroups([])
+        posix.setgid(user)
+        posix.setuid(user)
+    # With the default action, signals that an agent sends to the jail's first process do nothing.
+    _signal.signal(SIGINT, _signal.SIG_DFL)
+    posix.umask(0o022)
+    send(b"H", 0, b"")
+    serve()
+
+
+def serve() -> None:
+    woken, wake = posix.pipe()
+    posix.set_blocking(woken, False)
+    posix.set_blocking(wake, False)
+    _signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    _signal.signal(SIGCHLD, lambda *_: None)
+    incoming = bytearray()
+    poller.register(0, select.POLLIN)
+    poller.register(woken, select.POLLIN)
+    while True:
+        for descriptor, _ in poller.poll(patience()):
+            if descriptor == 0:
+                data = posix.read(0, CHUNK)
+                if not data:
+                    leave()
+                incoming += data
+                handle_all(incoming)
+            elif descriptor == woken:
+                posix.read(woken, CHUNK)
+                reap()
+            elif descriptor in pipes:
+                pump(descriptor)
+        now = time.monotonic()
+        for command in [command for command in commands.values() if command.deadline <= now]:
+            kill(command)
+            finish(command, 0, timed_out=True)
+
+
+def patience() -> float | None:
+    """Milliseconds until the next deadline."""
+    if not commands:
+        return None
+    return max(0.0, min(command.deadline for command in commands.values()) - time.monotonic()) * 1000 + 1
+
+
+def leave() -> None:
+    """Nobody is left to work for. As the jail's first process, going takes all others along."""
+    if not IS_INIT:
+        strike_until_gone(set(), belongs_here)
+    posix._exit(0)
+
+
+def handle_all(incoming: bytearray) -> None:
+    while len(incoming) >= 9:
+        end = 9 + int.from_bytes(incoming[5:9], "big")
+        if len(incoming) < end:
+            return
+        kind, request, body = incoming[:1], int.from_bytes(incoming[1:5], "big"), bytes(incoming[9:end])
+        del incoming[:end]
+        try:
+            handle(bytes(kind), request, unpack(body))
+        except OSError as error:
+            send(b"X", request, b"%d" % (error.errno or EINVAL))
+        except ValueError:  # a zero byte in a path
+            send(b"X", request, b"%d" % EINVAL)
+
+
+def handle(kind: bytes, request: int, fields: list[bytes]) -> None:
+    if kind == b"R":
+        start(request, fields)
+    elif kind == b"K":
+        for command in [c for c in commands.values() if c.request == request]:
+            kill(command)
+    elif kind == b"G":
+        read_file(request, fields[0], int(fields[1]))
+    elif kind == b"P":
+        write_file(fields[0], fields[1])
+        send(b"E", request, b"0 0")
+    elif kind == b"S":
+        reap()
+        send(b"O", request, b"%d" % sum(map(belongs_here, others())))
+        send(b"E", request, b"0 0")
+
+
+def unpack(body: bytes) -> list[bytes]:
+    fields, at = [], 0
+    while at < len(body):
+        end = at + 4 + int.from_bytes(body[at : at + 4], "big")
+        fields.append(body[at + 4 : end])
+        at = end
+    return fields
+
+
+def send(kind: bytes, request: int, body: bytes | bytearray) -> None:
+    """Send one frame, or leave when the other side is gone."""
+    data = memoryview(kind + request.to_bytes(4, "big") + len(body).to_bytes(4, "big") + body)
+    try:
+        while data:
+            data = data[posix.write(0, data) :]
+    except (BrokenPipeError, ConnectionResetError):
+        leave()
+
+
+def send_bytes(request: int, data: bytes | bytearray) -> None:
+    for at in range(0, len(data), CHUNK):
+        send(b"O", request, data[at : at + CHUNK])
+
+
+def start(request: int, fields: list[bytes]) -> None:
+    timeout, cap, cwd, has_stdin, stdin, count, *rest = fields
+    arguments, extra = rest[: int(count)], rest[int(count) :]
+    mark = posix.environ[MARK] + b"%d" % request
+    environment = {**posix.environ, **dict(zip(extra[::2], extra[1::2], strict=True)), MARK: mark}
+    command = Command(request, time.monotonic() + float(timeout), int(cap))
+    reading, writing = posix.pipe()
+    source = posix.memfd_create("stdin") if has_stdin == b"1" else posix.open("/dev/null", READ)
+    try:
+        if has_stdin == b"1":
+            with open(source, "wb", closefd=False) as file:
+                file.write(stdin)
+            posix.lseek(source, 0, 0)
+        posix.chdir(cwd)
+        command.pid = posix.posix_spawnp(
+            arguments[0],
+            arguments,
+            environment,
+            file_actions=[(posix.POSIX_SPAWN_DUP2, source, 0)]
+            + [(posix.POSIX_SPAWN_DUP2, writing, out) for out in (1, 2)],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(SIGPIPE, SIGXFSZ),
+        )
+    except (OSError, ValueError) as error:
+        posix.close(reading)
+        missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        send_bytes(request, b"cannot start %s: %s\n" % (arguments[0], str(error).encode()))
+        send(b"E", request, b"%d 0" % (127 if missing else 126))
+        return
+    finally:
+        posix.chdir(WORKSPACE)
+        posix.close(writing)
+        posix.close(source)
+    offer_to_oom_killer(command.pid)
+    commands[command.pid] = command
+    posix.set_blocking(reading, False)
+    pipes[reading] = command
+    poller.register(reading, select.POLLIN)
+
+
+def offer_to_oom_killer(pid: int) -> None:
+    """When memory runs out, the command goes first and not this supervisor."""
+    try:
+        with open(f"/proc/{pid}/oom_score_adj", "wb", 0) as file:
+            file.write(b"1000")
+    except OSError:  # it has ended already
+        return
+
+
+def reap() -> None:
+    """Collect everything that ended: commands, and as the first process also orphans."""
+    while True:
+        try:
+            pid, status = posix.waitpid(-1, posix.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        command = commands.get(pid)
+        if command:
+            code = posix.waitstatus_to_exitcode(status)
+            finish(command, code if code >= 0 else 128 - code, timed_out=False)
+
+
+def finish(command: Command, code: int, *, timed_out: bool) -> None:
+    """Report the end. What its pipe holds now was written before; what comes later is not waited for."""
+    del commands[command.pid]
+    for descriptor in [d for d, owner in pipes.items() if owner is command]:
+        for _ in range(16):
+            if not pump(descriptor):
+                break
+        if descriptor in pipes:
+            pipes[descriptor] = None
+    if command.dropped or len(command.tail) > command.half:
+        command.trim()
+        send(b"C", command.request, b"%d" % command.dropped)
+    send_bytes(command.request, command.tail)
+    send(b"E", command.request, b"%d %d" % (code, timed_out))
+
+
+def pump(descriptor: int) -> bool:
+    """Move one chunk from a command's pipe; False when there is none."""
+    try:
+        data = posix.read(descriptor, CHUNK)
+    except BlockingIOError:
+        return False
+    if not data:
+        poller.unregister(descriptor)
+        posix.close(descriptor)
+        del pipes[descriptor]
+        return False
+    owner = pipes[descriptor]
+    if owner:
+        owner.take(data)
+    return True
+
+
+def kill(command: Command) -> None:
+    """End a command with all it started, also what left its session or its parent."""
+    mark = posix.environ[MARK] + b"%d\0" % command.request
+    strike_until_gone({command.pid, -command.pid}, lambda pid: is_marked(pid, mark))
+
+
+def strike_until_gone(targets: set[int], belongs: "Callable[[int], bool]") -> None:
+    """Kill the targets, their descendants and all that belongs, again while one is found alive."""
+    for _ in range(100):
+        status = {pid: slurp(f"/proc/{pid}/stat").rpartition(b") ")[2].split() for pid in others()}
+        parents = {pid: int(words[1]) for pid, words in status.items() if words and words[0] not in b"ZX"}
+        found = {pid for pid in parents if pid in targets or belongs(pid)}
+        while more := {pid for pid, parent in parents.items() if parent in found} - found:
+            found |= more
+        if not found:
+            return
+        targets |= found  # once its parent is dead, a descendant is not known by it any more
+        for pid in sorted(targets):
+            strike(pid)
+
+
+def strike(pid: int) -> None:
+    try:
+        posix.kill(pid, SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def others() -> list[int]:
+    own = posix.getpid()
+    return [int(name) for name in posix.listdir("/proc") if name.isdigit() and int(name) != own]
+
+
+def belongs_here(pid: int) -> bool:
+    return IS_INIT or is_marked(pid, posix.environ[MARK])
+
+
+def is_marked(pid: int, mark: bytes) -> bool:
+    return b"\0" + MARK + b"=" + mark in b"\0" + slurp(f"/proc/{pid}/environ")
+
+
+def slurp(path: str) -> bytes:
+    """A file of /proc, or nothing when its process is gone or another user's."""
+    try:
+        with open(path, "rb", 0) as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def read_file(request: int, path: bytes, size: int) -> None:
+    with open(path, "rb", 0, opener=lambda name, _: posix.open(name, READ)) as file:
+        if posix.fstat(file.fileno()).st_mode & 0o170000 != 0o100000:
+            raise OSError(EINVAL, "a pipe or a device would keep everybody waiting")
+        while size and (data := file.read(min(size, CHUNK))):
+            send(b"O", request, data)
+            size -= len(data)
+    send(b"E", request, b"0 0")
+
+
+def write_file(path: bytes, content: bytes) -> None:
+    parts = path.split(b"/")
+    for count in range(1, len(parts)):
+        try:
+            posix.mkdir(b"/".join(parts[:count]) or b"/")
+        except FileExistsError:
+            continue
+    with open(posix.open(path, WRITE, 0o666), "wb") as file:
+        file.write(content)
+
+
+if __name__ == "__main__":
+    main()

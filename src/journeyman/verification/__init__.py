@@ -1,0 +1,1 @@
+"""Proof that the work is right, gathered outside the agent."""

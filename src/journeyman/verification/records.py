@@ -1,0 +1,38 @@
+"""A verdict as something to keep: the file in the commit, the checks of an event, the line for people."""
+
+import json
+from typing import Any
+
+from journeyman.verification.run import CheckResult, Verdict
+
+
+def as_dict(result: CheckResult) -> dict[str, Any]:
+    return {
+        "name": result.check.name,
+        "kind": result.check.kind,
+        "command": result.check.command,
+        "status": result.status,
+        "summary": result.summary,
+        "exit_code": result.exit_code,
+        "duration_seconds": round(result.duration_seconds, 2),
+        "failing": result.failing,
+    }
+
+
+def summary(verdict: Verdict) -> str:
+    """One line for people: `pytest: 12 passed; ruff: passed`."""
+    lines = [f"{result.check.name}: {' '.join(result.summary.split())}" for result in verdict.checks]
+    return "; ".join(lines) or verdict.reason
+
+
+def test_results(verdict: Verdict, commit_sha: str, attempt: int, *, agent_work_order_id: str) -> bytes:
+    """The content of `.journeyman/<order id>/test_results.json`."""
+    record = {
+        "agent_work_order_id": agent_work_order_id,
+        "commit_sha": commit_sha,
+        "attempt": attempt,
+        "passed": verdict.passed,
+        "summary": summary(verdict),
+        "checks": [as_dict(result) for result in verdict.checks],
+    }
+    return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()

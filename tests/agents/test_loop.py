@@ -1,0 +1,300 @@
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from journeyman.agents.base import (
+    Happening,
+    ModelCalled,
+    Noticed,
+    Said,
+    ToolFinished,
+    ToolStarted,
+)
+from journeyman.agents.builtin.patience import wait_before_retry
+from journeyman.errors import (
+    AgentFailed,
+    BudgetExceeded,
+    JourneymanError,
+    RateLimited,
+    Transient,
+    Unauthenticated,
+)
+from tests.agents.turns import Workplace, call, calls, says
+from tests.standins.model_server import ModelServer, Reply, in_order
+from tests.standins.plain_sandbox import PlainSandbox
+
+
+class Verdict(BaseModel):
+    good: bool
+    why: str
+
+
+async def test_a_turn_tells_everything_in_the_order_in_which_it_happens(place: Workplace) -> None:
+    reply = {"say": "I make a file.", **calls("shell", command="echo hi > a.txt")}
+    outcome = await place.play(reply, says("It is made."))
+    assert [type(happening) for happening in place.told] == [
+        Said,
+        ModelCalled,
+        ToolStarted,
+        ToolFinished,
+        Said,
+        ModelCalled,
+    ]
+    assert (outcome.stop_reason, outcome.text) == ("finished", "It is made.")
+    assert (place.tree / "a.txt").read_text() == "hi\n"
+    assert outcome.usage.cost_usd == 0.0
+    assert outcome.usage.tokens_out == sum(called.usage.tokens_out for called in place.of(ModelCalled)) > 0
+
+
+async def test_speech_is_gathered_and_nothing_of_it_is_lost(place: Workplace) -> None:
+    text = " ".join(str(number) for number in range(2000))
+    await place.play(says(text))
+    said = place.of(Said)
+    assert "".join(piece.text for piece in said) == text
+    assert len(said) < 20
+
+
+async def test_speech_is_told_while_the_model_is_silent(place: Workplace) -> None:
+    """The model never goes on after its first words, and they must be told all the same."""
+    told = asyncio.Event()
+
+    async def tell(happening: Happening) -> None:
+        if happening == Said("first words"):
+            told.set()
+
+    place.tell = tell  # type: ignore[method-assign]
+    working = asyncio.create_task(place.play({"say": "first words", "fault": "stall"}))
+    async with asyncio.timeout(30):
+        await told.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+
+
+@pytest.mark.parametrize("fault", ["http_429", "http_500", "cut_stream"])
+async def test_a_fault_that_goes_away_is_told_and_tried_again(place: Workplace, fault: str) -> None:
+    outcome = await place.play({"say": "half of it", "fault": fault, "repeat": 2}, says("whole"))
+    assert (outcome.stop_reason, outcome.text) == ("finished", "whole")
+    first, second = place.of(Noticed)
+    assert "attempt 2 of 3" in first.text
+    assert "attempt 3 of 3" in second.text
+
+
+async def test_a_silent_model_is_given_up_and_asked_again(home: Path) -> None:
+    place = Workplace(home, {"JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS": "0.2"})
+    outcome = await place.play({"fault": "stall"}, says("awake"))
+    assert outcome.text == "awake"
+    assert "silent" in place.of(Noticed)[0].text
+
+
+@pytest.mark.parametrize(("fault", "error"), [("http_429", RateLimited), ("http_500", Transient)])
+async def test_after_three_attempts_the_fault_is_the_answer(
+    place: Workplace, fault: str, error: type[JourneymanError]
+) -> None:
+    with pytest.raises(error):
+        await place.play({"fault": fault, "repeat": 3}, says("never said"))
+    assert len(place.of(Noticed)) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt", "expected"),
+    [
+        (Transient("x"), 1, 1.0),
+        (Transient("x"), 2, 2.0),
+        (Transient("x"), 3, None),
+        (RateLimited("x", retry_after=7), 1, 7),
+        (RateLimited("x", retry_after=0), 2, 0),
+        (RateLimited("x", retry_after=61), 1, None),
+        (Unauthenticated("x"), 1, None),
+        (AgentFailed("x"), 1, None),
+    ],
+)
+def test_only_short_waits_for_faults_that_go_away_are_taken(
+    error: JourneymanError, attempt: int, expected: float | None
+) -> None:
+    assert wait_before_retry(error, attempt, base_seconds=1.0, chance=0.0) == expected
+
+
+def test_chance_spreads_the_retries_of_many_orders() -> None:
+    waits = [wait_before_retry(Transient("x"), 1, base_seconds=1.0, chance=c) for c in (0.0, 0.5, 1.0)]
+    assert waits == [1.0, 1.25, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ({"fault": "malformed_tool_call"}, "not valid JSON"),
+        ({"fault": "unknown_tool"}, "there is no tool 'no_such_tool'"),
+        (calls("shell", command=5), "command: Input should be a valid string"),
+        (calls("shell"), "command: Field required"),
+        (calls("shell", command="ls", sudo=True), "sudo: Extra inputs are not permitted"),
+        (calls("deliver", good=True), "there is no tool 'deliver'"),
+    ],
+)
+async def test_a_wrong_call_is_answered_and_the_turn_goes_on(
+    place: Workplace, reply: dict[str, Any], said: str
+) -> None:
+    outcome = await place.play(reply, says("Sorry."))
+    (finished,) = place.of(ToolFinished)
+    assert not finished.ok
+    assert said in finished.output
+    assert outcome.text == "Sorry."
+
+
+async def test_broken_arguments_go_back_to_the_provider_as_valid_json(home: Path) -> None:
+    replies = in_order(Reply(tools=[("shell", '{"command": ')]), Reply(text="Sorry."))
+    with ModelServer(replies) as server:
+        place = Workplace(home, {"ANTHROPIC_API_KEY": "sk-some-test-key", "ANTHROPIC_BASE_URL": server.url})
+        outcome = await place.work("anthropic/claude-sonnet-5-5")
+    assert outcome.text == "Sorry."
+    sent_back = server.requests[1].body["messages"][1]["content"][0]
+    assert sent_back["input"] == {"malformed_arguments": '{"command": '}
+
+
+async def test_a_refusal_ends_the_turn(place: Workplace) -> None:
+    outcome = await place.play({"say": "I will not.", "fault": "refusal"})
+    assert (outcome.stop_reason, outcome.text) == ("refused", "I will not.")
+
+
+async def test_an_empty_answer_is_reminded_of_once(place: Workplace) -> None:
+    assert (await place.play({"fault": "empty"}, says("Here."))).text == "Here."
+    assert (await place.play({"fault": "empty", "repeat": 2})).stop_reason == "no_answer"
+
+
+async def test_an_answer_cut_at_the_output_limit_is_gone_on_with(home: Path) -> None:
+    replies = in_order(Reply(text="Half", finish="length"), Reply(text="Whole."))
+    with ModelServer(replies) as server:
+        place = Workplace(home, {"OPENAI_API_KEY": "sk-some-test-key", "OPENAI_BASE_URL": f"{server.url}/v1"})
+        outcome = await place.work("openai/gpt-5.5")
+    assert outcome.text == "Whole."
+    assert "cut off" in server.requests[1].body["messages"][-1]["content"]
+
+
+async def test_a_deliverable_is_handed_back_as_a_value(place: Workplace) -> None:
+    outcome = await place.play({"deliver": {"good": True, "why": "tests"}}, deliverable=Verdict)
+    assert outcome.deliverable == Verdict(good=True, why="tests")
+
+
+async def test_an_invalid_deliverable_is_answered_with_what_is_wrong(place: Workplace) -> None:
+    outcome = await place.play(
+        {"deliver": {"good": "perhaps"}}, {"deliver": {"good": False, "why": "x"}}, deliverable=Verdict
+    )
+    assert outcome.deliverable == Verdict(good=False, why="x")
+    (noticed,) = place.of(Noticed)
+    assert "why: Field required" in noticed.text
+    assert place.of(ToolStarted) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"good": true, "why": "{braces}"}',
+        'Here it is:\n```json\n{"good": true, "why": "{braces}"}\n```\nThat is all {really}.',
+        'I think {"good": true, "why": "{braces}"} is right',
+    ],
+)
+async def test_a_deliverable_that_was_said_instead_of_called_is_read(place: Workplace, text: str) -> None:
+    outcome = await place.play(says("{% raw %}" + text + "{% endraw %}"), deliverable=Verdict)
+    assert outcome.deliverable == Verdict(good=True, why="{braces}")
+
+
+async def test_a_missing_deliverable_is_reminded_of_once(place: Workplace) -> None:
+    late = await place.play(says("It is fine."), {"deliver": {"good": True, "why": "x"}}, deliverable=Verdict)
+    assert late.deliverable == Verdict(good=True, why="x")
+    never = await place.play(says("It is fine."), says("Really {not} json."), deliverable=Verdict)
+    assert (never.stop_reason, never.deliverable) == ("finished", None)
+
+
+async def test_a_role_that_may_not_write_is_not_offered_tools_that_do(place: Workplace) -> None:
+    reply = {
+        "tools": [call("write_file", path="a", content="x"), call("edit_file", path="a", old="b", new="c")]
+    }
+    await place.play(reply, says("Then not."), role="plan")
+    assert [finished.output.partition(";")[0] for finished in place.of(ToolFinished)] == [
+        "there is no tool 'write_file'",
+        "there is no tool 'edit_file'",
+    ]
+    assert list(place.tree.iterdir()) == []
+
+
+async def test_the_turn_limit_ends_a_loop(place: Workplace) -> None:
+    outcome = await place.play({**calls("shell", command="true"), "repeat": 50}, max_turns=3)
+    assert outcome.stop_reason == "turn_limit"
+    assert len(place.of(ModelCalled)) == 3
+
+
+async def test_the_time_limit_ends_the_tools_too_and_keeps_what_was_spent(place: Workplace) -> None:
+    sandbox = PlainSandbox(place.tree)
+    place.sandbox = sandbox
+    reply = {"say": "This takes long.", **calls("shell", command="sleep 600")}
+    outcome = await place.play(reply, timeout_seconds=0.5)
+    assert (outcome.stop_reason, outcome.text) == ("time_limit", "This takes long.")
+    assert outcome.usage.tokens_out > 0
+    assert sandbox.running == set()
+
+
+async def test_a_cancelled_turn_leaves_nothing_running(place: Workplace) -> None:
+    sandbox = PlainSandbox(place.tree)
+    place.sandbox = sandbox
+    working = asyncio.create_task(
+        place.play({"say": "Both.", "tools": [call("shell", command="sleep 600")] * 2})
+    )
+    async with asyncio.timeout(30):
+        await sandbox.started.get()
+        await sandbox.started.get()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert sandbox.running == set()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_spent_budget_stops_the_next_call_before_it_is_made(home: Path) -> None:
+    """The first call fits, costs money and leaves too little for a second."""
+    replies = in_order(Reply(tools=[("shell", {"command": "true"})], tokens_in=1_000_000))
+    with ModelServer(replies) as server:
+        place = Workplace(home, {"OPENAI_API_KEY": "sk-some-test-key", "OPENAI_BASE_URL": f"{server.url}/v1"})
+        with pytest.raises(BudgetExceeded):
+            await place.work("openai/gpt-5.5", budget_usd=1.0)
+    assert len(server.requests) == 1
+    (called,) = place.of(ModelCalled)
+    assert called.usage.cost_usd is not None
+    assert called.usage.cost_usd > 1.0
+
+
+async def test_a_failing_listener_fails_the_turn(place: Workplace) -> None:
+    count = itertools.count()
+
+    async def tell(happening: Happening) -> None:
+        if next(count) == 1:
+            raise Transient("the event store is away")
+
+    place.tell = tell  # type: ignore[method-assign]
+    with pytest.raises(Transient, match="event store"):
+        await place.play(calls("shell", command="true"), says("Done."))
+
+
+async def test_the_history_that_is_sent_holds_instructions_tools_and_results(home: Path) -> None:
+    replies = in_order(
+        Reply(tools=[("shell", {"command": "echo one"}), ("shell", {"command": "echo two"})]),
+        Reply(text="Done."),
+    )
+    with ModelServer(replies) as server:
+        place = Workplace(home, {"OPENAI_API_KEY": "sk-some-test-key", "OPENAI_BASE_URL": f"{server.url}/v1"})
+        await place.work("openai/gpt-5.5", prompt="The task.")
+    first, second = (request.body for request in server.requests)
+    assert "building agent" in first["messages"][0]["content"]
+    assert first["messages"][1]["content"] == "The task."
+    assert [tool["function"]["name"] for tool in first["tools"]] == [
+        "shell",
+        "read_file",
+        "write_file",
+        "edit_file",
+        "search",
+    ]
+    results = [message["content"] for message in second["messages"] if message["role"] == "tool"]
+    assert results == ["one\n[exit code 0]", "two\n[exit code 0]"]

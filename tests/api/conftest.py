@@ -1,0 +1,33 @@
+"""A served API on SQLite, and a small repository to name in orders."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from journeyman.database import Database
+from journeyman.settings import Settings
+from tests.api.parts import Api, git, served
+
+
+@pytest.fixture
+def database_url() -> str:
+    """What differs between the stores is tested where they are; the API is tested on one."""
+    return ""
+
+
+@pytest.fixture
+async def api(settings: Settings, database: Database) -> AsyncIterator[Api]:
+    async with served(settings, database) as api:
+        yield api
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    path = tmp_path / "pager"
+    path.mkdir()
+    git(path, "init", "-q", "-b", "main")
+    (path / "pager.py").write_text("PAGE = 10\n")
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "Begin")
+    return path

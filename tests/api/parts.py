@@ -1,0 +1,223 @@
+"""The API as it is served: real HTTP, real stores and a real local forge; the engine is the test itself."""
+
+import asyncio
+import contextlib
+import subprocess
+from collections.abc import AsyncIterator, Generator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+
+from journeyman.access.redaction import Redactor
+from journeyman.agents.base import Agent, Assignment, OnHappening, Outcome
+from journeyman.api.application import create_app
+from journeyman.api.services import Services
+from journeyman.database import Database
+from journeyman.events.feed import Feed
+from journeyman.events.types import (
+    AgentText,
+    AgentWorkOrderCompleted,
+    AgentWorkOrderFailed,
+    AgentWorkOrderStarted,
+    Event,
+    GithubPullRequestCreated,
+)
+from journeyman.forges.github import GitHubForge
+from journeyman.forges.local import LocalForge
+from journeyman.gateway.gateway import Gateway
+from journeyman.git.mirrors import Mirrors
+from journeyman.sandboxes.base import Readiness, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.loader import library
+
+ORDERS = "/api/agent-work-orders"
+READY = Readiness(True)
+
+
+@dataclass(frozen=True)
+class IdleAgent:
+    """An agent that can be chosen and never works: orders are carried out by the tests themselves."""
+
+    name: str = "builtin"
+    ready: Readiness = READY
+
+    async def readiness(self) -> Readiness:
+        return self.ready
+
+    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+        raise AssertionError("no agent works in these tests")
+
+
+@dataclass(frozen=True)
+class EmptyYard:
+    """Where no sandbox is ever opened; it only says how it would hold one apart."""
+
+    isolation: str = "bubblewrap"
+    ready: Readiness = READY
+
+    async def readiness(self) -> Readiness:
+        return self.ready
+
+    async def setup(self, spec: SandboxSpec) -> Sandbox:
+        raise AssertionError("no sandbox is opened in these tests")
+
+    async def cleanup(self, order_id: str) -> None:
+        return
+
+    async def sweep(self, live_orders: set[str]) -> list[str]:
+        return []
+
+    async def close(self) -> None:
+        return
+
+
+@dataclass
+class Api:
+    url: str
+    client: httpx2.AsyncClient
+    services: Services
+    submitted: list[WorkOrder] = field(default_factory=list)
+    """What was handed to the engine, in order."""
+
+    async def submit(self, repository: Path, **fields: Any) -> str:
+        body = {
+            "repository_url": str(repository),
+            "initial_prompt": "Fix the pager",
+            "model": "scripted/demo",
+            **fields,
+        }
+        answer = await self.client.post(ORDERS, json=body)
+        assert answer.status_code == 201, answer.text
+        order_id: str = answer.json()["agent_work_order"]["agent_work_order_id"]
+        return order_id
+
+    async def stored(self) -> int:
+        return int((await self.client.get(ORDERS)).json()["total_count"])
+
+    async def begin(self, order_id: str, *events: Event) -> None:
+        await self.services.orders.change(order_id, AgentWorkOrderStarted(round=1), *events, status="running")
+
+    async def say(self, order_id: str, *texts: str) -> None:
+        await self.services.orders.emit(order_id, *(AgentText(step="build", text=text) for text in texts))
+
+    async def complete(self, order_id: str) -> None:
+        await self.services.orders.change(
+            order_id,
+            AgentWorkOrderCompleted(verification="passed"),
+            status="completed",
+            verification="passed",
+        )
+
+    async def fail(self, order_id: str, message: str = "the checks did not pass") -> None:
+        await self.services.orders.change(
+            order_id,
+            AgentWorkOrderFailed(error_message=message, error_category="verification"),
+            status="failed",
+            error_message=message,
+            error_category="verification",
+        )
+
+    async def open_pull_request(self, order_id: str) -> int:
+        """A draft of the order's branch, in the local forge and on the order."""
+        order = await self.services.orders.get(order_id)
+        repository = local_repository(order.repository_url)
+        made = await self.services.forges["local"].open_pull_request(
+            repository, branch=order.git_branch_name, base="main", title=order.title, body="Done."
+        )
+        await self.services.orders.change(
+            order_id,
+            GithubPullRequestCreated(github_pull_request_url=made.url, number=made.number, draft=True),
+            github_pull_request_url=made.url,
+            github_pull_request_number=made.number,
+        )
+        return made.number
+
+
+def local_repository(url: str) -> Repository:
+    return parse_repository(url, github_url="https://github.com", allow_local=True)
+
+
+@asynccontextmanager
+async def served(
+    settings: Settings,
+    database: Database,
+    *,
+    sandboxes: SandboxProvider | None = None,
+    agents: dict[str, Agent] | None = None,
+    checks: dict[str, bool] | None = None,
+) -> AsyncIterator[Api]:
+    feed = Feed(database)
+    github = GitHubForge(settings)
+    submitted: list[WorkOrder] = []
+    local = LocalForge(database, settings.server_url)
+
+    async def hand_to_engine(order: WorkOrder) -> None:
+        submitted.append(order)
+
+    async def is_ready() -> dict[str, bool]:
+        return {"database": True} if checks is None else checks
+
+    services = Services(
+        settings=settings,
+        database=database,
+        orders=WorkOrders(database, feed, Redactor(settings.secrets())),
+        feed=feed,
+        forges={"github": github, "local": local},
+        local_pull_requests=local,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        sandboxes=sandboxes or EmptyYard(settings.local_isolation),
+        agents=agents or {"builtin": IdleAgent()},
+        gateway=Gateway(settings),
+        workflows=library,
+        submit_round=hand_to_engine,
+        is_ready=is_ready,
+    )
+    async with listening(services) as url, httpx2.AsyncClient(base_url=url, timeout=30) as client:
+        yield Api(url, client, services, submitted)
+    await github.aclose()
+
+
+@asynccontextmanager
+async def listening(services: Services, port: int = 0) -> AsyncIterator[str]:
+    """The app on a port of this machine, until the block ends."""
+    server = _Server(uvicorn.Config(create_app(services), port=port, log_config=None, lifespan="off"))
+    task = asyncio.create_task(server.serve())
+    await server.is_up.wait()
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        services.feed.close()
+        server.should_exit = True
+        await task
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Signals belong to the test run."""
+        yield
+
+
+def git(repository: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-C", str(repository), *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()

@@ -1,0 +1,80 @@
+"""What every test may ask for: a home, settings, and databases on both stores.
+
+Nothing is skipped: a test that needs PostgreSQL and does not find it fails and says how to get it.
+"""
+
+import importlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.postgres import PrivatePostgres
+
+import journeyman
+from journeyman.database import Database, metadata
+from journeyman.database import database_url as async_url
+from journeyman.settings import Settings, load_settings
+
+_POSTGRES = pytest.StashKey[PrivatePostgres]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", {}).get("postgres_directory")
+    config.stash[_POSTGRES] = PrivatePostgres(Path(given)) if given else PrivatePostgres.prepare()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of xdist where the server of this run is, or will be."""
+    node.workerinput["postgres_directory"] = str(node.config.stash[_POSTGRES].directory)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.stash[_POSTGRES].discard()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    """The defaults, in a home of the test's own; nothing comes from the environment."""
+    return load_settings({"JOURNEYMAN_HOME": str(home)})
+
+
+@pytest.fixture
+def postgres_url(pytestconfig: pytest.Config) -> Iterator[str]:
+    """A fresh PostgreSQL database, as the value of DATABASE_URL."""
+    with pytestconfig.stash[_POSTGRES].fresh_database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """A value of DATABASE_URL for each store; empty means SQLite in the home."""
+    if request.param == "sqlite":
+        return ""
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+async def database(database_url: str, home: Path) -> AsyncIterator[Database]:
+    """An empty database with every table, once on each store."""
+    _know_every_table()
+    database = Database(async_url(database_url, home))
+    async with database.writing() as connection:
+        await connection.run_sync(metadata.create_all)
+    yield database
+    await database.close()
+
+
+def _know_every_table() -> None:
+    for tables in Path(journeyman.__path__[0]).glob("*/tables.py"):
+        importlib.import_module(f"journeyman.{tables.parent.name}.tables")

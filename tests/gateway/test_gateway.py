@@ -1,0 +1,102 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from journeyman.errors import BudgetExceeded, InvalidInput, JourneymanError, NotFound, Unauthenticated
+from journeyman.gateway.gateway import Gateway, ModelCall
+from journeyman.gateway.providers import OFFERED
+from tests.gateway.calls import ask, prompted, settings_with, write_script
+from tests.standins.model_server import ModelServer, Reply, in_order
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "hint"),
+    [
+        ("", InvalidInput, "provider/model"),
+        ("gpt-5.5", InvalidInput, "provider/model"),
+        ("acme/gpt-5.5", InvalidInput, "anthropic"),
+        ("openai/", InvalidInput, "provider/model"),
+        ("openai/gpt 5", InvalidInput, "provider/model"),
+        ("openai/gpt-5.5", Unauthenticated, "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-5-5", Unauthenticated, "ANTHROPIC_API_KEY"),
+        ("google/gemini-3.8-flash", Unauthenticated, "GEMINI_API_KEY"),
+        ("scripted/nothing", NotFound, "demo"),
+        ("scripted/../demo", NotFound, "demo"),
+    ],
+)
+def test_a_model_that_cannot_be_used_says_what_it_needs(
+    home: Path, name: str, expected: type[JourneymanError], hint: str
+) -> None:
+    with pytest.raises(JourneymanError) as caught:
+        Gateway(settings_with(home)).check_model(name)
+    assert type(caught.value) is expected
+    assert hint in caught.value.hint
+
+
+def test_a_model_with_a_key_is_accepted_without_a_call(home: Path) -> None:
+    gateway = Gateway(settings_with(home, OPENAI_API_KEY="sk-some-test-key"))
+    gateway.check_model("openai/whatever-comes-next")
+    gateway.check_model("scripted/demo")
+
+
+def test_models_say_whether_they_are_ready_and_what_they_cost(home: Path) -> None:
+    settings = settings_with(home, ANTHROPIC_API_KEY="sk-some-test-key")
+    write_script(settings, "mine", {"replies": [{"say": "Hello"}]})
+    models = {model.name: model for model in Gateway(settings).models()}
+    assert models["scripted/demo"].ready
+    assert models["scripted/mine"].input_usd_per_million == 0.0
+    assert models["anthropic/claude-sonnet-5-5"].ready
+    assert models["anthropic/claude-sonnet-5-5"].context_window == 1_000_000
+    assert not models["openai/gpt-5.5"].ready
+    assert models["openai/gpt-5.5"].needs == "Set OPENAI_API_KEY."
+
+
+def test_every_offered_model_has_a_known_price(home: Path) -> None:
+    offered = [model for model in Gateway(settings_with(home)).models() if model.provider != "scripted"]
+    assert len(offered) == sum(len(names) for names in OFFERED.values())
+    assert [model.name for model in offered if not model.output_usd_per_million] == []
+
+
+def test_the_gateway_says_what_a_real_model_needs(home: Path) -> None:
+    assert "OPENAI_API_KEY" in Gateway(settings_with(home)).needs()
+    assert Gateway(settings_with(home, GEMINI_API_KEY="some-test-key")).needs() == ""
+
+
+async def test_a_call_over_budget_is_never_made(home: Path) -> None:
+    with ModelServer(in_order(Reply(text="Hello"))) as server:
+        settings = settings_with(home, OPENAI_API_KEY="sk-some-test-key", OPENAI_BASE_URL=f"{server.url}/v1")
+        gateway = Gateway(settings)
+        for model, budget in (("openai/gpt-5.5", 0.000001), ("openai/unpriced", 100.0)):
+            with pytest.raises(BudgetExceeded):
+                await ask(gateway, ModelCall(model=model, messages=prompted("Hi"), budget_usd=budget))
+        assert server.requests == []
+        await ask(gateway, ModelCall(model="openai/gpt-5.5", messages=prompted("Hi"), budget_usd=1.0))
+        await gateway.close()
+    assert len(server.requests) == 1
+
+
+async def test_a_model_without_a_known_price_costs_an_unknown_sum(home: Path) -> None:
+    with ModelServer(in_order(Reply(text="Hello"))) as server:
+        settings = settings_with(home, OPENAI_API_KEY="sk-some-test-key", OPENAI_BASE_URL=f"{server.url}/v1")
+        gateway = Gateway(settings)
+        _, answer = await ask(gateway, ModelCall(model="openai/unpriced", messages=prompted("Hi")))
+        await gateway.close()
+    assert answer.usage.tokens_in == 100
+    assert answer.usage.cost_usd is None
+
+
+async def test_preparing_an_unusable_model_is_refused(home: Path) -> None:
+    with pytest.raises(Unauthenticated):
+        await Gateway(settings_with(home)).prepare("openai/gpt-5.5")
+
+
+def test_importing_the_gateway_and_the_agent_loads_no_model_library() -> None:
+    program = (
+        "import sys, journeyman.gateway.gateway, journeyman.agents.builtin.agent, journeyman.agents.roles;"
+        "print([name for name in ('pydantic_ai', 'openai', 'anthropic', 'google.genai', 'genai_prices')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,37 @@
+"""Every file says why it exists, and is called after what it is about."""
+
+import ast
+import re
+from pathlib import PurePosixPath
+
+from tests.house.source import modules
+
+_EMPTY_WORDS = re.compile(r"(?:^|_)(manager|service|factory|factorie|helper|util|core|common)s?(?:_|$)")
+_EXEMPT = "api/services.py"
+"""The record of what the handlers are given: it holds the services of the product, and is not one."""
+
+
+def test_every_module_says_why_it_exists() -> None:
+    silent = [module.path for module in modules() if not ast.get_docstring(module.tree)]
+    assert not silent, "without a docstring: " + ", ".join(silent)
+
+
+def test_no_module_hides_behind_an_empty_word() -> None:
+    paths = [module.path for module in modules() if module.path != _EXEMPT]
+    empty = [path for path in paths if any(map(_EMPTY_WORDS.search, _parts(path)))]
+    assert not empty, "called after no thing of the product: " + ", ".join(empty)
+
+
+def test_an_empty_word_is_found_wherever_it_stands() -> None:
+    parts = _parts("common/order_manager.py") + _parts("a/services.py") + _parts("a/utils.py")
+    assert [part for part in parts if _EMPTY_WORDS.search(part)] == [
+        "common",
+        "order_manager",
+        "services",
+        "utils",
+    ]
+    assert not any(map(_EMPTY_WORDS.search, _parts("git/commits.py") + _parts("sandboxes/scores.py")))
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path).with_suffix("").parts

@@ -1,0 +1,125 @@
+"""How jails begin and end on a machine where things go wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from journeyman.errors import SandboxUnavailable
+from journeyman.sandboxes.base import SandboxSpec
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from tests.sandboxes.workshop import control_groups_of, processes_of, spec_for, wait_until_gone
+
+
+def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.sandboxes.holder", str(home), str(spec.tree), spec.order_id],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **({"PATH": path} if path else {})},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_when_journeyman_is_killed_its_jails_end(home: Path, tmp_path: Path) -> None:
+    spec = spec_for(tmp_path)
+    with hold(home, spec) as journeyman:
+        assert journeyman.stdout is not None
+        assert journeyman.stdout.readline() == "ready\n"
+        inside = processes_of(spec.order_id)
+        journeyman.kill()
+    assert len(inside) >= 2
+    wait_until_gone(inside)
+
+
+async def test_a_sweep_removes_what_a_killed_journeyman_left(
+    jails: LocalSandboxes, home: Path, tmp_path: Path
+) -> None:
+    spec, live = spec_for(tmp_path), spec_for(tmp_path)
+    for one in (spec, live):
+        with hold(home, one) as journeyman:
+            assert journeyman.stdout is not None
+            assert journeyman.stdout.readline() == "ready\n"
+            journeyman.kill()
+    left = control_groups_of(live.order_id)
+    await jails.sweep({live.order_id})
+    assert control_groups_of(spec.order_id) == []
+    assert control_groups_of(live.order_id) == left
+    await jails.sweep(set())
+    assert control_groups_of(live.order_id) == []
+
+
+async def test_a_sweep_ends_processes_that_outlived_their_supervisor(home: Path, tmp_path: Path) -> None:
+    settings = Settings(home=home, local_isolation="none")
+    spec, first = spec_for(tmp_path), LocalSandboxes(settings)
+    sandbox = await first.setup(spec)
+    (supervisor,) = processes_of(spec.order_id)
+    await sandbox.execute_command("(setsid sleep 1000 &)", timeout=20)
+    os.kill(supervisor, signal.SIGKILL)
+    orphans = [pid for pid in processes_of(spec.order_id) if pid != supervisor]
+    assert orphans
+
+    elsewhere = LocalSandboxes(Settings(home=tmp_path / "another-home"))
+    await elsewhere.sweep(set())
+    assert processes_of(spec.order_id) == orphans
+    await LocalSandboxes(settings).sweep({spec.order_id})
+    assert processes_of(spec.order_id) == orphans
+    assert await LocalSandboxes(settings).sweep(set())
+    wait_until_gone(orphans)
+    await first.close()
+
+
+def test_without_bubblewrap_the_hint_says_how_to_get_it(home: Path, tmp_path: Path) -> None:
+    with hold(home, spec_for(tmp_path), path="/nonexistent") as journeyman:
+        answer, _ = journeyman.communicate(timeout=60)
+    assert "bubblewrap is not installed" in answer
+    assert "apt-get install bubblewrap" in answer
+
+
+def test_where_namespaces_are_forbidden_the_hint_says_how_to_allow_them(home: Path, tmp_path: Path) -> None:
+    forbidden = tmp_path / "bin" / "bwrap"
+    forbidden.parent.mkdir()
+    forbidden.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    forbidden.chmod(0o755)
+    spec = spec_for(tmp_path)
+    with hold(home, spec, path=f"{forbidden.parent}:/usr/bin:/bin") as journeyman:
+        answer, _ = journeyman.communicate(timeout=60)
+    assert "No permissions to create a new namespace" in answer
+    assert "sysctl" in answer
+    assert control_groups_of(spec.order_id) == []
+
+
+async def test_a_missing_workspace_is_named(jails: LocalSandboxes, tmp_path: Path) -> None:
+    with pytest.raises(SandboxUnavailable, match="gone"):
+        await jails.setup(SandboxSpec(order_id="wo-00000000", tree=tmp_path / "gone"))
+    assert control_groups_of("wo-00000000") == []
+
+
+async def test_a_toolchain_that_is_not_there_makes_the_provider_unready(home: Path) -> None:
+    jails = LocalSandboxes(Settings(home=home, sandbox_paths=[home / "missing"]))
+    readiness = await jails.readiness()
+    assert not readiness.ready
+    assert "JOURNEYMAN_SANDBOX_PATHS" in readiness.needs
+
+
+async def test_without_isolation_every_surface_says_so(home: Path, tmp_path: Path) -> None:
+    sandboxes = LocalSandboxes(Settings(home=home, local_isolation="none"))
+    sandbox = await sandboxes.setup(spec_for(tmp_path))
+    assert sandboxes.isolation == "none"
+    assert (await sandbox.get_current_state()).isolation == "none"
+    await sandboxes.close()
+
+
+async def test_closing_ends_every_sandbox(home: Path, tmp_path: Path) -> None:
+    jails = LocalSandboxes(Settings(home=home))
+    specs = [spec_for(tmp_path) for _ in range(3)]
+    for spec in specs:
+        await jails.setup(spec)
+    started = [pid for spec in specs for pid in processes_of(spec.order_id)]
+    await jails.close()
+    wait_until_gone(started)
+    assert [path for spec in specs for path in control_groups_of(spec.order_id)] == []
