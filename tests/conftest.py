@@ -5,16 +5,17 @@ Nothing is skipped: a test that needs PostgreSQL and does not find it fails and 
 
 import importlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.postgres import PrivatePostgres
 
 import journeyman
 from journeyman.database import Database, metadata
 from journeyman.database import database_url as async_url
 from journeyman.settings import Settings, load_settings
+from tests.postgres import PrivatePostgres
 
 _POSTGRES = pytest.StashKey[PrivatePostgres]()
 
@@ -48,10 +49,15 @@ def settings(home: Path) -> Settings:
     return load_settings({"JOURNEYMAN_HOME": str(home)})
 
 
+def fresh_postgres_url(config: pytest.Config) -> AbstractContextManager[str]:
+    """For fixtures that live longer than a test."""
+    return config.stash[_POSTGRES].fresh_database()
+
+
 @pytest.fixture
 def postgres_url(pytestconfig: pytest.Config) -> Iterator[str]:
     """A fresh PostgreSQL database, as the value of DATABASE_URL."""
-    with pytestconfig.stash[_POSTGRES].fresh_database() as url:
+    with fresh_postgres_url(pytestconfig) as url:
         yield url
 
 

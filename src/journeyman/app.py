@@ -38,9 +38,11 @@ from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
-from journeyman.workflows.loader import library
+from journeyman.workflows.shelf import Shelf
 
 _GRACEFUL_SECONDS = 2
+_ANY_MODEL = "scripted/demo"
+"""Loading any model loads the library that all of them need, which takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,20 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         sandboxes=sandboxes,
         agents=workshop.agents,
         gateway=gateway,
-        workflows=library,
+        workflows=Shelf(settings.home / "workflows"),
         submit_round=engine.submit,
         is_ready=lambda: _readiness(store),
     )
     await engine.start(works=worker)
+    warming_up = asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL))
     try:
         yield Journeyman(services, engine, workshop)
     finally:
         feed.close()
+        warming_up.cancel()
+        await asyncio.gather(warming_up, return_exceptions=True)
         await engine.stop()
+        await gateway.close()
         await sandboxes.close()
         await github.aclose()
         await store.close()

@@ -85,7 +85,7 @@ async def test_a_fault_that_goes_away_is_told_and_tried_again(place: Workplace, 
 
 
 async def test_a_silent_model_is_given_up_and_asked_again(home: Path) -> None:
-    place = Workplace(home, {"JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS": "0.2"})
+    place = Workplace(home, {"JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS": "0.5"})
     outcome = await place.play({"fault": "stall"}, says("awake"))
     assert outcome.text == "awake"
     assert "silent" in place.of(Noticed)[0].text
@@ -231,7 +231,7 @@ async def test_the_time_limit_ends_the_tools_too_and_keeps_what_was_spent(place:
     sandbox = PlainSandbox(place.tree)
     place.sandbox = sandbox
     reply = {"say": "This takes long.", **calls("shell", command="sleep 600")}
-    outcome = await place.play(reply, timeout_seconds=0.5)
+    outcome = await place.play(reply, timeout_seconds=1.0)
     assert (outcome.stop_reason, outcome.text) == ("time_limit", "This takes long.")
     assert outcome.usage.tokens_out > 0
     assert sandbox.running == set()

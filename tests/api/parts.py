@@ -35,7 +35,7 @@ from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import WorkOrders
-from journeyman.workflows.loader import library
+from journeyman.workflows.shelf import Shelf
 
 ORDERS = "/api/agent-work-orders"
 READY = Readiness(True)
@@ -175,7 +175,7 @@ async def served(
         sandboxes=sandboxes or EmptyYard(settings.local_isolation),
         agents=agents or {"builtin": IdleAgent()},
         gateway=Gateway(settings),
-        workflows=library,
+        workflows=Shelf(settings.home / "workflows"),
         submit_round=hand_to_engine,
         is_ready=is_ready,
     )

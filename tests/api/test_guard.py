@@ -22,7 +22,9 @@ async def test_every_loopback_name_is_answered(api: Api, host: str) -> None:
     assert (await api.client.get("/health", headers={"Host": host})).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:1", "null", "http://127.0.0.1"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://localhost:1", "null", "http://127.0.0.1", "http://["]
+)
 async def test_a_page_of_another_origin_can_change_nothing(api: Api, repository: Path, origin: str) -> None:
     body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
     answer = await api.client.post(ORDERS, json=body, headers={"Origin": origin})

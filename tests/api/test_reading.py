@@ -245,6 +245,7 @@ async def test_a_fault_of_ours_is_told_without_internals(settings: Settings, dat
     async with served(settings, database, sandboxes=Broken()) as api:
         answer = await api.client.get("/api/sandboxes")
         assert problem_of(answer, 500)["category"] == "internal"
+        assert answer.headers["x-content-type-options"] == "nosniff"
         assert "secret of the house" not in answer.text
 
 

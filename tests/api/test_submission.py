@@ -190,7 +190,7 @@ async def test_a_misspelt_name_is_answered_with_the_one_that_was_meant(api: Api,
     meant = {"workflow_type": "agent_workflow_build", "agent": "builtin"}
     for name, value in wrong.items():
         problem = problem_of(await api.client.post(ORDERS, json={**body, name: value}), 422)
-        assert problem["hint"] == f"Did you mean {meant[name]}?"
+        assert problem["hint"] == f"Did you mean '{meant[name]}'?"
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"", b'{"repository_url": NaN}', b"\xff\xfe"])
@@ -203,14 +203,10 @@ async def test_a_body_that_is_no_order_is_refused(api: Api, body: bytes) -> None
 
 @pytest.mark.parametrize("field", ["initial_prompt", "agent", "model", "workflow_type", "git_branch_name"])
 async def test_half_a_character_is_refused(api: Api, repository: Path, field: str) -> None:
-    body = {
-        "repository_url": str(repository),
-        "initial_prompt": "x",
-        "model": "scripted/demo",
-        field: "\ud800",
-    }
-    headers = {"Content-Type": "application/json"}
-    problem_of(await api.client.post(ORDERS, content=json.dumps(body), headers=headers), 422)
+    body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
+    content = json.dumps({**body, field: "\ud800"})
+    answer = await api.client.post(ORDERS, content=content, headers={"Content-Type": "application/json"})
+    problem_of(answer, 422)
     assert await api.stored() == 0
 
 

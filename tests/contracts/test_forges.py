@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from tests.forges.workplace import BRANCH, git, make_repository
-from tests.standins.github import GitHubStandIn
 
 from journeyman.database import Database, database_url, metadata
 from journeyman.errors import InvalidInput, InvalidRepository, NotFound
@@ -19,6 +17,8 @@ from journeyman.forges.local import LocalForge
 from journeyman.forges.store import LocalPullRequests
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
+from tests.forges.workplace import BRANCH, git, make_repository
+from tests.standins.github import GitHubStandIn
 
 EditByPeople = Callable[[int, str, str], Awaitable[None]]
 SERVER = "http://127.0.0.1:8700"

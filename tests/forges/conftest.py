@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from tests.forges.workplace import make_repository
-from tests.standins.github import GitHubStandIn
 
 from journeyman.forges.github import GitHubForge
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
+from tests.forges.workplace import make_repository
+from tests.standins.github import GitHubStandIn
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.forges.workplace import BRANCH
-from tests.standins.github import RETRY_AFTER_SECONDS, GitHubStandIn, Kind
 
 from journeyman.errors import (
     Conflict,
@@ -24,6 +22,8 @@ from journeyman.forges.base import Issue, Person
 from journeyman.forges.github import GitHubForge, graphql_url
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
+from tests.forges.workplace import BRANCH
+from tests.standins.github import RETRY_AFTER_SECONDS, GitHubStandIn, Kind
 
 MARKER = "<!-- journeyman:wo-abc12345 -->"
 

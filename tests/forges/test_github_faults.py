@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 import pytest
-from tests.forges.workplace import BRANCH
-from tests.standins.github import ALL_KINDS, GitHubStandIn, Kind
 
 from journeyman.errors import JourneymanError
 from journeyman.forges.base import PullRequest
 from journeyman.forges.github import GitHubForge
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository
+from tests.forges.workplace import BRANCH
+from tests.standins.github import ALL_KINDS, GitHubStandIn, Kind
 
 MARKER = "<!-- journeyman:wo-abc12345 -->"
 TRIES = 6

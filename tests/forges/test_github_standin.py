@@ -4,12 +4,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.forges.workplace import BRANCH, git
-from tests.standins.github import GitHubStandIn
 
 from journeyman.forges.base import Remote
 from journeyman.forges.github import GitHubForge
 from journeyman.work_orders.repositories import Repository
+from tests.forges.workplace import BRANCH, git
+from tests.standins.github import GitHubStandIn
 
 
 async def test_a_large_push_arrives(

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.forges.workplace import BRANCH, git, make_repository
 
 from journeyman.database import Database
 from journeyman.errors import InvalidInput, InvalidRepository, NotFound
 from journeyman.forges.local import LocalForge
 from journeyman.work_orders.repositories import Repository, parse_repository
+from tests.forges.workplace import BRANCH, git, make_repository
 
 
 @pytest.fixture

@@ -1,5 +1,12 @@
 import pytest
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 
 from journeyman.errors import BudgetExceeded
 from journeyman.gateway.budget import OUTPUT_RESERVE_TOKENS, characters_in, check_budget, estimate_usd
@@ -43,7 +50,7 @@ def test_a_call_that_does_not_fit_is_refused(
 
 
 def test_the_estimate_counts_prompt_answer_and_arguments() -> None:
-    messages = [
+    messages: list[ModelMessage] = [
         ModelRequest([UserPromptPart("12345")]),
         ModelResponse([TextPart("123"), ToolCallPart("shell", '{"a": 1}')]),
     ]

@@ -14,7 +14,7 @@ from tests.gateway.calls import ask, prompted, settings_with, write_script
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    return settings_with(home, JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS="0.2")
+    return settings_with(home, JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS="0.5")
 
 
 async def answer_to(

@@ -14,12 +14,12 @@ import pytest
 import typer.main
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from tests.house.source import PACKAGE, ROOT, modules
 
 from journeyman.cli.main import app
 from journeyman.events.types import EVENT
 from journeyman.settings import SETTING_NAMES, Settings
 from journeyman.steps import VERBS
+from tests.house.source import PACKAGE, ROOT, modules
 
 _NOT_VERBS = ("steps/__init__.py", "steps/bench.py")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.house.source import PACKAGE, ROOT
 
 _THIS_MACHINE = re.compile(

@@ -6,6 +6,7 @@ Imports inside functions and under TYPE_CHECKING count: they tie rooms together 
 from collections.abc import Iterable
 
 import pytest
+
 from tests.house.source import Module, modules, own_imports, parse
 
 FLOOR_PLAN: tuple[frozenset[str], ...] = tuple(

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 import pytest
+
 from tests.house.source import Module, imports, modules, own_imports, parse
 
 _SUPERVISOR = "sandboxes/supervisor.py"

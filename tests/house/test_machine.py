@@ -6,10 +6,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.postgres import find_programs
 
 from journeyman.database import Database
 from journeyman.settings import Settings
+from tests.postgres import find_programs
 
 
 @pytest.mark.parametrize("program", ["git", "rg", "bwrap", "setpriv", "bash"])

@@ -24,6 +24,7 @@ class Product:
         self._environment = {
             "PATH": os.defpath,
             "LC_ALL": "C.UTF-8",
+            "PYTHONUNBUFFERED": "1",
             "HOME": str(home.parent),
             "JOURNEYMAN_HOME": str(home),
             "JOURNEYMAN_PORT": "0",
@@ -85,6 +86,10 @@ class Product:
     def __exit__(self, *_: object) -> None:
         self.stop()
         self._client.close()
+
+    def leftovers(self) -> list[Path]:
+        """Files of workspaces that are still there."""
+        return [path for path in (self.home / "workspaces").rglob("*") if not path.is_dir()]
 
     def get(self, path: str) -> Any:
         answer = self._client.get(self.url + path)

@@ -1,7 +1,7 @@
 """Killed at any moment, the product goes on where it was: nothing is lost and nothing is done twice."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,6 @@ BUILDS: dict[str, Any] = {
         says("Done."),
     ],
 }
-
-
-@pytest.fixture
-def product(home: Path, database_url: str) -> Iterator[Product]:
-    with Product(home, DATABASE_URL=database_url) as product:
-        yield product
 
 
 def step(kind: str, name: str) -> Callable[[dict[str, Any]], bool]:
@@ -65,11 +59,11 @@ def test_an_order_goes_on_after_a_kill(product: Product, tmp_path: Path, moment:
     branch = order["git_branch_name"]
     assert git(repository, "show", f"{branch}:adder.py") == FIXED.strip()
     assert git(repository, "show", f"{branch}:notes.txt") == "an untracked file"
-    pull_requests = product.get("/api/local-forge/pull-requests")
+    pull_requests = product.get(f"/api/local-forge/pull-requests?repository_url={repository.as_uri()}")
     assert pull_requests["total_count"] == 1
     check_story(product.events(order_id))
     assert processes_of(order_id) == []
-    assert list((product.home / "workspaces").iterdir()) == []
+    assert product.leftovers() == []
 
 
 def test_a_stop_that_was_asked_for_loses_nothing_either(product: Product, tmp_path: Path) -> None:

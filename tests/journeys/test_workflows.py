@@ -1,18 +1,11 @@
 """From a work order to a draft pull request, for every built-in workflow, on both stores."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, NEVER, PLANS, TESTS, builds, git, make_repository
-
-
-@pytest.fixture
-def product(home: Path, database_url: str) -> Iterator[Product]:
-    with Product(home, DATABASE_URL=database_url) as product:
-        yield product
 
 
 def test_a_plan_a_build_and_its_checks_end_in_a_verified_draft_pull_request(
@@ -30,7 +23,9 @@ def test_a_plan_a_build_and_its_checks_end_in_a_verified_draft_pull_request(
     assert branch == f"journeyman/fix-the-adder-{order_id}"
     assert git(repository, "show", f"{branch}:adder.py") == FIXED.strip()
     assert git(repository, "rev-parse", "main") == base
-    trailers = git(repository, "log", "--reverse", "--format=%(trailers:key=Agent-Phase,valueonly)", f"main..{branch}")
+    trailers = git(
+        repository, "log", "--reverse", "--format=%(trailers:key=Agent-Phase,valueonly)", f"main..{branch}"
+    )
     assert trailers.split() == ["planning", "implementing", "testing"]
     assert f"Agent-Work-Order: {order_id}" in git(repository, "log", "-1", "--format=%B", branch)
     assert "Make it add" in git(repository, "show", f"{branch}:.journeyman/{order_id}/plan.md")
@@ -68,7 +63,11 @@ def test_checks_that_never_pass_fail_the_order_and_the_pull_request_says_so(
     model = product.script("never", PLANS, *attempts, builds(FIXED))
     order_id = product.submit(repository, model)
     order = product.finish(order_id)
-    assert (order["status"], order["verification"], order["error_category"]) == ("failed", "failed", "verification")
+    assert (order["status"], order["verification"], order["error_category"]) == (
+        "failed",
+        "failed",
+        "verification",
+    )
     evidence = product.get(f"/api/agent-work-orders/{order_id}/evidence")["evidence"]
     assert [one["passed"] for one in evidence] == [False] * 5
     number = int(order["github_pull_request_url"].rsplit("/", 1)[1])
@@ -127,6 +126,6 @@ def test_nothing_is_left_behind_after_an_order(product: Product, tmp_path: Path)
     model = product.script("fix", PLANS, builds(FIXED))
     order = product.finish(product.submit(repository, model))
     assert order["status"] == "completed"
-    assert list((product.home / "workspaces").iterdir()) == []
+    assert product.leftovers() == []
     assert git(repository, "status", "--porcelain") == ""
-    assert TESTS == (repository / "test_adder.py").read_text()
+    assert (repository / "test_adder.py").read_text() == TESTS

@@ -20,6 +20,7 @@ async def main() -> None:
         sandbox = await sandboxes.setup(SandboxSpec(order_id=order_id, tree=Path(tree)))
     except SandboxUnavailable as error:
         print(error.message, "|", error.hint, flush=True)
+        await sandboxes.close()
         return
     await sandbox.execute_command("(setsid sleep 1000 &)", timeout=20)
     print("ready", flush=True)

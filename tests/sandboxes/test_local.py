@@ -25,7 +25,9 @@ def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subproce
     )
 
 
-def test_when_journeyman_is_killed_its_jails_end(home: Path, tmp_path: Path) -> None:
+async def test_when_journeyman_is_killed_its_jails_end(
+    jails: LocalSandboxes, home: Path, tmp_path: Path
+) -> None:
     spec = spec_for(tmp_path)
     with hold(home, spec) as journeyman:
         assert journeyman.stdout is not None
@@ -34,6 +36,7 @@ def test_when_journeyman_is_killed_its_jails_end(home: Path, tmp_path: Path) -> 
         journeyman.kill()
     assert len(inside) >= 2
     wait_until_gone(inside)
+    await jails.sweep(set())
 
 
 async def test_a_sweep_removes_what_a_killed_journeyman_left(
@@ -63,14 +66,15 @@ async def test_a_sweep_ends_processes_that_outlived_their_supervisor(home: Path,
     orphans = [pid for pid in processes_of(spec.order_id) if pid != supervisor]
     assert orphans
 
-    elsewhere = LocalSandboxes(Settings(home=tmp_path / "another-home"))
+    elsewhere, second = LocalSandboxes(Settings(home=tmp_path / "another-home")), LocalSandboxes(settings)
     await elsewhere.sweep(set())
     assert processes_of(spec.order_id) == orphans
-    await LocalSandboxes(settings).sweep({spec.order_id})
+    await second.sweep({spec.order_id})
     assert processes_of(spec.order_id) == orphans
-    assert await LocalSandboxes(settings).sweep(set())
+    assert await second.sweep(set())
     wait_until_gone(orphans)
-    await first.close()
+    for sandboxes in (first, second, elsewhere):
+        await sandboxes.close()
 
 
 def test_without_bubblewrap_the_hint_says_how_to_get_it(home: Path, tmp_path: Path) -> None:

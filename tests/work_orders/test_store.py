@@ -39,10 +39,14 @@ async def test_a_change_and_its_event_are_written_together(orders: WorkOrders, d
     await orders.create(order)
     await orders.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     assert (await orders.get(order_id)).status == "running"
-    assert [stored.event.type for stored in await log.read(database, order_id)] == ["agent_work_order_started"]
+    assert [stored.event.type for stored in await log.read(database, order_id)] == [
+        "agent_work_order_started"
+    ]
 
 
-async def test_a_refused_change_leaves_neither_change_nor_event(orders: WorkOrders, database: Database) -> None:
+async def test_a_refused_change_leaves_neither_change_nor_event(
+    orders: WorkOrders, database: Database
+) -> None:
     order = an_order()
     order_id = order.agent_work_order_id
     await orders.create(order)
@@ -170,3 +174,25 @@ async def test_only_orders_that_are_not_at_their_end_are_unfinished(orders: Work
         await orders.create(order, WorkflowPhaseStarted(phase="planning"))
     await orders.change(failed.agent_work_order_id, status="failed")
     assert [o.agent_work_order_id for o in await orders.unfinished()] == [waiting.agent_work_order_id]
+
+
+async def test_only_a_completed_step_of_the_current_round_counts_as_completed(orders: WorkOrders) -> None:
+    order = an_order(round=2)
+    order_id = order.agent_work_order_id
+    await orders.create(order)
+    now = datetime.now(UTC)
+    record = StepRecord(
+        agent_work_order_id=order_id,
+        round=2,
+        step="build",
+        kind="build",
+        status="running",
+        attempts=1,
+        started_at=now,
+    )
+    await orders.save_step(replace(record, round=1, status="completed", completed_at=now))
+    await orders.save_step(record)
+    assert await orders.completed_step(order_id, "build") is None
+    ended = replace(record, status="completed", completed_at=now, output={"x": 1})
+    await orders.save_step(ended)
+    assert await orders.completed_step(order_id, "build") == ended

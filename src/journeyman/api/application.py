@@ -34,6 +34,7 @@ def create_app(services: Services) -> FastAPI:
     for room in (work_orders, live, github, lookups, local_forge, quick_jobs, health):
         app.include_router(room.router)
     problems.install(app)
-    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
+    # The last one added is the first that a request meets.
     app.add_middleware(problems.Unexpected)
+    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
     return app

@@ -44,15 +44,15 @@ class Guard:
             await send({"type": "websocket.close", "code": _CLOSE_REFUSED})
             return
         if refusal is None and scope["type"] == "http" and scope["method"] not in _READING:
-            body = await _read_body(scope, receive)
-            if body is None:
+            whole = await _read_whole(scope, receive)
+            if whole is None:
                 refusal = problem(
                     413,
                     f"the body has more than {MAX_BODY_BYTES:,} bytes",
                     hint="Put long material into a file of the repository and refer to it.",
                 )
             else:
-                receive = _replay(body, receive)
+                receive = _replay(whole, receive)
         await (refusal or self._app)(scope, receive, self._with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -67,7 +67,7 @@ class Guard:
             )
         origin = headers.get("origin")
         changes = scope["type"] == "websocket" or scope["method"] not in _READING
-        if changes and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if changes and origin is not None and origin.lower() not in _origins_of(host):
             return problem(
                 403,
                 "a page of another site may not do this",
@@ -99,29 +99,31 @@ class Guard:
         return sending
 
 
-async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body, or None as soon as it is known to be too long."""
+def _origins_of(host: str) -> tuple[str, str]:
+    return f"http://{host.lower()}", f"https://{host.lower()}"
+
+
+async def _read_whole(scope: Scope, receive: Receive) -> Message | None:
+    """The body as one message, or None as soon as it is known to be too long."""
     announced = Headers(scope=scope).get("content-length", "0")
     if announced.isdecimal() and int(announced) > MAX_BODY_BYTES:
         return None
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return message
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
             return None
         if not message.get("more_body", False):
-            return bytes(body)
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    given = False
+def _replay(first: Message, receive: Receive) -> Receive:
+    left = [first]
 
     async def replaying() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return left.pop() if left else await receive()
 
     return replaying

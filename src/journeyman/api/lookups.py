@@ -1,12 +1,15 @@
 """What an order can choose from: agents, models, workflows and sandboxes, and what each still needs."""
 
+import asyncio
 from typing import get_args
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from journeyman.api.services import Given
+from journeyman.errors import InvalidWorkflow
 from journeyman.work_orders.order import SandboxType
+from journeyman.workflows.schema import Workflow
 
 router = APIRouter(prefix="/api", tags=["look-ups"])
 
@@ -51,9 +54,10 @@ class WorkflowStep(BaseModel):
 
 class WorkflowChoice(_Choice):
     name: str
-    version: int
-    description: str
-    steps: list[WorkflowStep]
+    version: int | None = None
+    """Null, as the fields below are empty, when the file of the workflow cannot be used."""
+    description: str = ""
+    steps: list[WorkflowStep] = []
 
 
 class WorkflowChoices(BaseModel):
@@ -81,8 +85,9 @@ async def agents(services: Given) -> AgentChoices:
 
 @router.get("/models")
 async def models(services: Given) -> ModelChoices:
+    known = await asyncio.to_thread(services.gateway.models)
     return ModelChoices(
-        models=[ModelChoice.model_validate(model) for model in services.gateway.models()],
+        models=[ModelChoice.model_validate(model) for model in known],
         default_model=services.settings.model or None,
     )
 
@@ -91,16 +96,22 @@ async def models(services: Given) -> ModelChoices:
 async def workflows(services: Given) -> WorkflowChoices:
     return WorkflowChoices(
         workflows=[
-            WorkflowChoice(
-                name=name,
-                version=workflow.version,
-                description=workflow.description,
-                steps=[WorkflowStep.model_validate(step) for step in workflow.steps],
-                ready=True,
-                needs="",
-            )
-            for name, workflow in services.workflows().items()
+            _workflow_choice(name, workflow)
+            for name, workflow in (await asyncio.to_thread(services.workflows.all)).items()
         ]
+    )
+
+
+def _workflow_choice(name: str, workflow: Workflow | InvalidWorkflow) -> WorkflowChoice:
+    if isinstance(workflow, InvalidWorkflow):
+        return WorkflowChoice(name=name, ready=False, needs=f"{workflow.message} {workflow.hint}".strip())
+    return WorkflowChoice(
+        name=name,
+        version=workflow.version,
+        description=workflow.description,
+        steps=[WorkflowStep.model_validate(step) for step in workflow.steps],
+        ready=True,
+        needs="",
     )
 
 

@@ -204,7 +204,7 @@ class EvidenceRecord(_Answer):
     step: str
     attempt: int
     commit_sha: str
-    passed: bool
+    passed: bool | None
     checks: list[dict[str, Any]]
     summary: str
     created_at: AwareDatetime

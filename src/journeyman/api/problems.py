@@ -126,7 +126,7 @@ async def _by_framework(request: Request, error: Exception) -> JSONResponse:
 
 
 class Unexpected:
-    """The outermost layer: whatever nobody foresaw is logged, and answered where that is still possible."""
+    """Around every handler: whatever nobody foresaw is logged, and answered where that is still possible."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

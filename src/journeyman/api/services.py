@@ -20,7 +20,7 @@ from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
-from journeyman.workflows.schema import Workflow
+from journeyman.workflows.shelf import Shelf
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ class Services:
     agents: Mapping[str, Agent]
     """By name; the first is the one that orders get when they name none."""
     gateway: Gateway
-    workflows: Callable[[], Mapping[str, Workflow]]
-    """By name, other names of the same workflow included."""
+    workflows: Shelf
     submit_round: Callable[[WorkOrder], Awaitable[None]]
     """Hands the order's round to the engine; twice is once."""
     is_ready: Callable[[], Awaitable[Mapping[str, bool]]]

@@ -4,11 +4,10 @@ Nothing is stored before every check has passed; an order that was accepted is h
 after it is stored, and the engine looks for stored orders when it starts, so none falls between.
 """
 
-import difflib
+import asyncio
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from journeyman.agents.base import Agent
@@ -26,7 +25,7 @@ from journeyman.work_orders.order import (
     title_of,
 )
 from journeyman.work_orders.repositories import Repository, parse_repository
-from journeyman.workflows.schema import Workflow
+from journeyman.workflows.references import did_you_mean
 
 
 async def submit(services: Services, request: NewWorkOrder, idempotency_key: str | None = None) -> WorkOrder:
@@ -59,7 +58,7 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     for branch in (request.git_branch_name, request.base_branch):
         if branch is not None:
             check_branch_name(branch)
-    workflow = _workflow(services, request.workflow_type)
+    workflow = await asyncio.to_thread(services.workflows.get, request.workflow_type)
     agent = await _agent(services, request.agent)
     model = _model(services, request.model)
     await _check_sandbox(services)
@@ -115,19 +114,11 @@ def _prompt(request: NewWorkOrder) -> str:
     return prompt
 
 
-def _workflow(services: Services, name: str) -> Workflow:
-    known = services.workflows()
-    if name not in known:
-        raise InvalidInput(f"there is no workflow {name!r}", hint=_did_you_mean(name, known, "jm workflows"))
-    return known[name]
-
-
 async def _agent(services: Services, name: str | None) -> Agent:
     name = name or next(iter(services.agents))
     if name not in services.agents:
-        raise InvalidInput(
-            f"there is no agent {name!r}", hint=_did_you_mean(name, services.agents, "jm agents")
-        )
+        hint = did_you_mean(name, services.agents) or "`jm agents` shows those that exist."
+        raise InvalidInput(f"there is no agent {name!r}", hint=hint)
     readiness = await services.agents[name].readiness()
     if not readiness.ready:
         raise AgentFailed(f"the agent {name} cannot be used here", hint=readiness.needs)
@@ -175,8 +166,3 @@ def _plain(text: str) -> str:
     """Text of others without control characters, which a prompt may not hold."""
     kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
     return "".join(kept).strip()
-
-
-def _did_you_mean(name: str, known: Iterable[str], listing: str) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {near[0]}?" if near else f"`{listing}` shows those that exist."

@@ -36,7 +36,7 @@ from journeyman.work_orders.store import OrderFilter
 router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
 
 _ORDER_ID = re.compile(r"wo-[0-9a-z]{8}")
-_WARNINGS = frozenset({"step_retrying", "agent_notice", "step_skipped"})
+_WARNINGS = frozenset({"step_retrying", "agent_notice"})
 
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 

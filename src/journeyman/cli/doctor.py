@@ -126,7 +126,7 @@ def _models(settings: Settings) -> Finding:
         return Finding(
             "models",
             "optional",
-            "no provider has a key; only scripted/demo can be used",
+            "no provider has a key; the built-in agent can only replay scripted/demo",
             "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.",
         )
     if not settings.model:

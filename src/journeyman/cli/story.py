@@ -139,7 +139,7 @@ class Story:
         self._line(("    ● ", "cyan"), f"{event['commit_sha'][:8]} {short(event['message'])}  {counts}")
 
     def _verification(self, event: dict[str, Any]) -> None:
-        mark = ("  ✓ ", "green") if event["passed"] else ("  ✗ ", "red")
+        mark = {True: ("  ✓ ", "green"), False: ("  ✗ ", "red"), None: ("  ○ ", "yellow")}[event["passed"]]
         self._line(mark, f"checks, attempt {event['attempt']}: {short(event['summary'], 160)}")
 
     def _issue(self, event: dict[str, Any]) -> None:

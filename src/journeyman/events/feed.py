@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from journeyman.database import Database
 from journeyman.events.log import read
-from journeyman.events.types import LAST_EVENTS, StoredEvent
+from journeyman.events.types import StoredEvent
 
 _LOOK_ANYWAY_SECONDS = 1.0
 """Events of another process arrive without a wake-up from this one."""
@@ -33,7 +33,7 @@ class Feed:
             self.notify(order_id)
 
     async def follow(
-        self, order_id: str, *, after: int = 0, until_finished: bool = False, without_chatter: bool = False
+        self, order_id: str, *, after: int = 0, without_chatter: bool = False
     ) -> AsyncIterator[StoredEvent]:
         """Every event after a cursor, those to come included, each once and in order."""
         news = asyncio.Event()
@@ -45,8 +45,6 @@ class Feed:
                 for stored in batch:
                     after = stored.sequence
                     yield stored
-                    if until_finished and stored.event.type in LAST_EVENTS and stored is batch[-1]:
-                        return
                 if not batch:
                     await _wait(news, _LOOK_ANYWAY_SECONDS)
         finally:

@@ -206,7 +206,8 @@ class VerificationAttemptCompleted(_Event):
     type: Literal["verification_attempt_completed"] = "verification_attempt_completed"
     step: str
     attempt: int
-    passed: bool
+    passed: bool | None
+    """Null when nothing could be shown either way."""
     commit_sha: str
     checks: list[dict[str, Any]]
     summary: str

@@ -44,20 +44,28 @@ def context_window_of(provider: str, model: str) -> int | None:
 
 def usage_of(provider: str, model: str, counted: "RequestUsage") -> Usage:
     """Tokens and cost of one finished call."""
-    tokens = Usage(counted.input_tokens, counted.output_tokens, counted.cache_read_tokens)
+    return Usage(
+        counted.input_tokens,
+        counted.output_tokens,
+        counted.cache_read_tokens,
+        _cost_of(provider, model, counted),
+    )
+
+
+def _cost_of(provider: str, model: str, counted: "RequestUsage") -> float | None:
     if provider == "scripted":
-        cost: float | None = 0.0
-    else:
-        known = _calculate(
-            provider,
-            model,
-            input_tokens=counted.input_tokens,
-            output_tokens=counted.output_tokens,
-            cache_read_tokens=counted.cache_read_tokens,
-            cache_write_tokens=counted.cache_write_tokens,
-        )
-        cost = float(known.total_price) if known and not counted.unmeasured_requests else None
-    return Usage(tokens.tokens_in, tokens.tokens_out, tokens.tokens_cache_read, cost)
+        return 0.0
+    if counted.unmeasured_requests:
+        return None
+    known = _calculate(
+        provider,
+        model,
+        input_tokens=counted.input_tokens,
+        output_tokens=counted.output_tokens,
+        cache_read_tokens=counted.cache_read_tokens,
+        cache_write_tokens=counted.cache_write_tokens,
+    )
+    return float(known.total_price) if known else None
 
 
 def _calculate(provider: str, model: str, **tokens: int) -> "PriceCalculation | None":

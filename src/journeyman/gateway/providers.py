@@ -96,14 +96,15 @@ def build_model(settings: Settings, name: ModelName, http: "httpx2.AsyncClient")
 
 
 def _openai(settings: Settings, model: str, key: str, http: "httpx2.AsyncClient") -> "Model[Any]":
-    from openai import AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
+    from journeyman.gateway.openai_chat import openai_client
+
     base_url = settings.openai_base_url or "https://api.openai.com/v1"
-    client = AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http)
+    client = openai_client(key, base_url, http)
     # A stream that ends in good order but gives no reason was cut by something in between.
     whole = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
     profile = merge_profile(OpenAIProvider.model_profile(model), whole)

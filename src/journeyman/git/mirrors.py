@@ -9,6 +9,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -161,7 +162,8 @@ class Mirror:
 
     def drop_stale_lock(self, ref: str) -> None:
         """Remove what a killed git left at a ref; only for the holder of the lock that guards the ref."""
-        (self.path / f"{ref}.lock").unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            (self.path / f"{ref}.lock").unlink()
 
 
 class Mirrors:

@@ -6,6 +6,7 @@ would read every file again. Links are never followed.
 
 import hashlib
 import os
+import shutil
 import struct
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def hand_over(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
     content = _with_new_stat(index.read_bytes(), facts, hash_bytes)
     fresh = index.with_name("index.fresh")
     fresh.write_bytes(content)
+    shutil.copystat(index, fresh)  # its time tells git which files may have changed since
     os.replace(fresh, index)
 
 

@@ -34,7 +34,10 @@ async def push(
         git_dir=git_dir, remote=remote,
     )  # fmt: skip
     if answer.exit_code != 0:
-        raise _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+        refusal = _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+        # The connection may have been cut and the request sent again by itself: refused, because it was done.
+        if refusal.retryable or await _look(git_dir, remote, ref) != commit_sha:
+            raise refusal
     return commit_sha
 
 
@@ -50,7 +53,7 @@ def _refusal(output: str, error: str, branch: str) -> JourneymanError:
     reason = next((line.split("\t", 2)[2] for line in output.splitlines() if line.startswith("!\t")), "")
     if not reason:
         return fault_of(error, "push")
-    if "[remote rejected]" not in reason or "cannot lock ref" in reason or "checked out branch" in reason:
+    if "[remote rejected]" not in reason or "cannot lock ref" in reason or "checked out" in reason:
         return Conflict(
             f"branch {branch} was not pushed: {reason}",
             hint="The branch moved, is checked out there, or clashes with another name; look at the remote.",

@@ -83,14 +83,15 @@ class Index:
             log_for_order(self.order_id, "git_file_left_out", level="warning", path=name)
 
     async def _not_ignored(self, paths: Sequence[bytes]) -> list[bytes]:
+        # check-ignore knows no literal names; `./` in front keeps any from being taken for a pattern.
         answer = await run(
             "check-ignore", "-z", "--stdin", git_dir=self.git_dir, work_tree=self.tree,
-            stdin=b"\0".join(paths), env=self.env,
+            stdin=b"\0".join(b"./" + path for path in paths), env=self.env | {"GIT_LITERAL_PATHSPECS": ""},
         )  # fmt: skip
         if answer.exit_code not in (0, 1):  # 1 says that none is ignored
             raise fault_of(answer.error, "check-ignore")
         ignored = set(answer.output.split(b"\0"))
-        return [path for path in paths if path not in ignored]
+        return [path for path in paths if b"./" + path not in ignored]
 
     async def _update(self, paths: Sequence[bytes], budget: int = _MOST_LEFT_OUT) -> list[bytes]:
         """Stage paths. What git refuses is halved until the files it cannot take stand alone: left out."""

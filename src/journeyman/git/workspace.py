@@ -64,7 +64,6 @@ class Workspace:
         """Nobody else works on this workspace with git; lock files found now were left by a killed git."""
         async with self.lock.hold():
             (self.git_dir / "index.lock").unlink(missing_ok=True)
-            self.mirror.drop_stale_lock(f"refs/heads/{self.branch}")
             yield
 
     async def head(self) -> str:
@@ -94,9 +93,9 @@ class Workspace:
             if tree == before:
                 return None
             commit_sha = await self._commit_tree(tree, changes.head, message.text, author)
-            await git(
-                "update-ref", f"refs/heads/{self.branch}", commit_sha, changes.head, git_dir=self.mirror.path
-            )
+            ref = f"refs/heads/{self.branch}"
+            self.mirror.drop_stale_lock(ref)
+            await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
             self.point_own_branch(commit_sha)
             return commit_sha
 
@@ -128,7 +127,8 @@ class Workspace:
             index = replace(self.index, path=self.git_dir / "snapshot" / "index")
             index.path.parent.mkdir(exist_ok=True)
             index.path.with_name("index.lock").unlink(missing_ok=True)
-            await asyncio.to_thread(shutil.copyfile, self.index.path, index.path)
+            # With its time: git compares it with the files' to know which of them it has to read again.
+            await asyncio.to_thread(shutil.copy2, self.index.path, index.path)
             await index.stage(changes)
             tree, before, (number, newest) = await asyncio.gather(
                 index.write_tree(), self._tree_of(changes.head), self._newest_snapshot()

@@ -144,7 +144,10 @@ async def _start(workspace: Workspace) -> _Start:
         )
     head = commits[theirs][0] if theirs in refs else workspace.base_commit_sha
     made = f"create {own} {head}\nupdate {begun} {workspace.base_commit_sha}\n"
-    await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
+    async with mirror.lock.hold():
+        mirror.drop_stale_lock(own)
+        mirror.drop_stale_lock(begun)
+        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
     return _Start(head, None)
 
 

@@ -88,7 +88,7 @@ class Sandbox(Protocol):
         ...
 
     async def read_file(self, path: str, *, limit: int = 2_000_000) -> bytes:
-        """A file's first bytes. Raises FileNotFoundError, IsADirectoryError or PermissionError as files do."""
+        """A file's first bytes. Raises FileNotFoundError, IsADirectoryError or PermissionError."""
         ...
 
     async def write_file(self, path: str, content: bytes) -> None:

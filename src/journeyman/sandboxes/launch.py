@@ -88,6 +88,7 @@ def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bo
         "SHELL": "/bin/bash",
         "LANG": "C.UTF-8",
         "TERM": "dumb",
+        "PYTHONDONTWRITEBYTECODE": "1",  # else every test run leaves files that would be committed
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "safe.directory",

@@ -20,7 +20,7 @@ from journeyman.errors import SandboxLost, SandboxUnavailable
 from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxSpec, SandboxState
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
 from journeyman.sandboxes.limits import ControlGroup, ControlGroups
-from journeyman.sandboxes.wire import Wire
+from journeyman.sandboxes.wire import Answer, Wire
 from journeyman.settings import Settings
 
 _PATIENCE = 30.0
@@ -74,15 +74,7 @@ class LocalSandbox:
         extra = [word for pair in (env or {}).items() for word in pair]
         fields += [b"%d" % len(arguments), *map(os.fsencode, [*arguments, *extra])]
         started = time.monotonic()
-        try:
-            async with asyncio.timeout(timeout + _PATIENCE):
-                answer = await self._wire.ask(b"R", fields, room=cap + 4096, on_output=on_output)
-        except TimeoutError:
-            self._wire.hang_up()
-            raise SandboxLost(
-                f"sandbox {self.identifier} does not answer",
-                hint="The next step opens a new sandbox on the same workspace.",
-            ) from None
+        answer = await self._ask(b"R", fields, room=cap + 4096, on_output=on_output, time=timeout)
         return Completed(
             exit_code=None if answer.timed_out else answer.code,
             output=answer.data.decode(errors="replace"),
@@ -92,16 +84,39 @@ class LocalSandbox:
         )
 
     async def read_file(self, path: str, *, limit: int = 2_000_000) -> bytes:
-        return (await self._wire.ask(b"G", [os.fsencode(path), b"%d" % limit], room=limit)).data
+        return (await self._ask(b"G", [os.fsencode(path), b"%d" % limit], room=limit)).data
 
     async def write_file(self, path: str, content: bytes) -> None:
         if not self.spec.writable and self._isolation == "none":
             raise PermissionError(f"{self.identifier} may not write {path}")
-        await self._wire.ask(b"P", [os.fsencode(path), content])
+        await self._ask(b"P", [os.fsencode(path), content])
 
     async def get_current_state(self) -> SandboxState:
-        processes = int((await self._wire.ask(b"S", [], room=20)).data) if self.is_alive else 0
+        try:
+            processes = int((await self._ask(b"S", [], room=20)).data)
+        except SandboxLost:
+            processes = 0
         return SandboxState(self.identifier, self.is_alive, self._isolation, processes)
+
+    async def _ask(
+        self,
+        kind: bytes,
+        fields: list[bytes],
+        *,
+        room: int = 0,
+        on_output: OnOutput | None = None,
+        time: float = 0,
+    ) -> Answer:
+        """Ask the supervisor; one that stays silent for longer than `time` and some patience is gone."""
+        try:
+            async with asyncio.timeout(time + _PATIENCE):
+                return await self._wire.ask(kind, fields, room=room, on_output=on_output)
+        except TimeoutError:
+            self._wire.hang_up()
+            raise SandboxLost(
+                f"sandbox {self.identifier} does not answer",
+                hint="The next step opens a new sandbox on the same workspace.",
+            ) from None
 
     async def cleanup(self) -> None:
         if self._ended:
@@ -122,6 +137,8 @@ class LocalSandboxes:
         self._open: dict[str, LocalSandbox] = {}
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self._groups: ControlGroups | None = None
+        self._works = False
+        """Whether bubblewrap has shown that it can make a jail here; it is not asked twice."""
 
     @property
     def isolation(self) -> str:
@@ -135,8 +152,12 @@ class LocalSandboxes:
             return Readiness(True)
         if shutil.which("bwrap") is None:
             return Readiness(False, INSTALL)
-        complaint = await _end(trial := _trial())
-        return Readiness(True) if trial.returncode == 0 else Readiness(False, f"{complaint}. {_ALLOW}")
+        if not self._works:
+            complaint = await _end(trial := _trial())
+            if trial.returncode != 0:
+                return Readiness(False, f"{complaint}. {_ALLOW}")
+            self._works = True
+        return Readiness(True)
 
     async def setup(self, spec: SandboxSpec) -> LocalSandbox:
         async with self._lock(spec.order_id):

@@ -1,7 +1,7 @@
 """Starts commands inside a sandbox, so that a command costs a spawn and not a jail.
 
-It runs alone under `python -I -S`, never as part of Journeyman, and imports only modules that are
-built into the interpreter: `os`, `signal` and `json` would double its start-up and its memory.
+It runs alone under `python -I -S`, never as part of Journeyman, and imports only modules written in C:
+`os`, `signal` and `json` would double the time that a jail takes to start.
 
 Both directions speak frames: kind (1 byte), request (4 bytes), length (4 bytes), body. A request's body
 is a list of fields, each with its length before it. An answer is any number of `O` (bytes) and at most
@@ -111,10 +111,11 @@ def serve() -> None:
 
 
 def patience() -> float | None:
-    """Milliseconds until the next deadline."""
+    """Milliseconds until the next deadline, or to the next look at one that is far away."""
     if not commands:
         return None
-    return max(0.0, min(command.deadline for command in commands.values()) - time.monotonic()) * 1000 + 1
+    seconds = min(command.deadline for command in commands.values()) - time.monotonic()
+    return min(max(0.0, seconds), 3600) * 1000 + 1
 
 
 def leave() -> None:
@@ -207,7 +208,7 @@ def start(request: int, fields: list[bytes]) -> None:
     except (OSError, ValueError) as error:
         posix.close(reading)
         missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        send_bytes(request, b"cannot start %s: %s\n" % (arguments[0], str(error).encode()))
+        send_bytes(request, b"cannot start %s: %s\n" % (arguments[0][:200], str(error)[:200].encode()))
         send(b"E", request, b"%d 0" % (127 if missing else 126))
         return
     finally:

@@ -107,7 +107,8 @@ class Evidence:
     step: str
     attempt: int
     commit_sha: str
-    passed: bool
+    passed: bool | None
+    """None when nothing could be shown either way."""
     checks: list[dict[str, Any]]
     summary: str
     created_at: datetime

@@ -211,6 +211,25 @@ class WorkOrders:
             rows = (await connection.execute(query)).mappings().all()
         return [StepRecord(**row) for row in rows]
 
+    async def completed_step(self, order_id: str, step: str) -> StepRecord | None:
+        """The record of a step that was completed in the order's current round."""
+        async with self._database.reading() as connection:
+            query = (
+                select(steps)
+                .join(
+                    work_orders,
+                    (work_orders.c.agent_work_order_id == steps.c.agent_work_order_id)
+                    & (work_orders.c.round == steps.c.round),
+                )
+                .where(
+                    steps.c.agent_work_order_id == order_id,
+                    steps.c.step == step,
+                    steps.c.status == "completed",
+                )
+            )
+            row = (await connection.execute(query)).mappings().first()
+        return StepRecord(**row) if row else None
+
     async def save_evidence(self, record: Evidence, *happened: Event, **order_changes: Any) -> None:
         order_id = record.agent_work_order_id
         async with self._database.writing() as connection:

@@ -80,7 +80,7 @@ evidence = Table(
     Column("step", String(64), nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("commit_sha", String(64), nullable=False),
-    Column("passed", Boolean, nullable=False),
+    Column("passed", Boolean),
     Column("checks", JSON, nullable=False),
     Column("summary", PlainText, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),

@@ -30,7 +30,7 @@ def upgrade() -> None:
         sa.Column("step", sa.String(length=64), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("commit_sha", sa.String(length=64), nullable=False),
-        sa.Column("passed", sa.Boolean(), nullable=False),
+        sa.Column("passed", sa.Boolean(), nullable=True),
         sa.Column("checks", sa.JSON(), nullable=False),
         sa.Column("summary", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),

@@ -1,0 +1,136 @@
+"""The agents that `agent_loop.py` compares; each runs as a process of its own.
+
+    python bench/contestants.py NAME MODEL_URL DIRECTORY
+
+Peers run as their own documentation shows, in the directory, without a jail. Ours takes the road that a step
+takes: prepared by the workshop, in its jail, with every event in the store.
+"""
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_TASK = "Run the commands."
+
+
+def mini_swe_agent(url: str, directory: Path) -> None:
+    """Its default agent and environment, writing its trajectory after each step as its command line does."""
+    yaml = importlib.import_module("yaml")
+    package: Any = importlib.import_module("minisweagent")
+    agents: Any = importlib.import_module("minisweagent.agents.default")
+    environments: Any = importlib.import_module("minisweagent.environments.local")
+    models: Any = importlib.import_module("minisweagent.models.litellm_model")
+    config = yaml.safe_load((package.package_dir / "config" / "mini.yaml").read_text())
+    config["agent"].pop("mode")  # of the interactive agent, which asks before each command
+    options = {**config["model"].pop("model_kwargs"), "api_base": url, "api_key": "none"}
+    model = models.LitellmModel(
+        model_name="openai/gpt-5.5", model_kwargs=options, cost_tracking="ignore_errors", **config["model"]
+    )
+    environment = environments.LocalEnvironment(cwd=str(directory), **config["environment"])
+    settings = {**config["agent"], "cost_limit": 0, "output_path": directory / "trajectory.json"}
+    result = agents.DefaultAgent(model, environment, **settings).run(_TASK)
+    assert result["exit_status"] == "Submitted", result
+
+
+def pydantic_ai(url: str, directory: Path) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.usage import UsageLimits
+
+    provider = OpenAIProvider(base_url=url, api_key="none")
+    agent = Agent(OpenAIChatModel("gpt-5.5", provider=provider))
+
+    @agent.tool_plain
+    async def shell(command: str) -> str:
+        """Run a command with bash and get its output and exit code."""
+        process = await asyncio.create_subprocess_exec(
+            "bash", "-c", command, cwd=directory, stdout=-1, stderr=asyncio.subprocess.STDOUT
+        )
+        output, _ = await process.communicate()
+        return f"{output.decode()}\n[exit code {process.returncode}]"
+
+    asyncio.run(agent.run(_TASK, usage_limits=UsageLimits(request_limit=None)))
+
+
+def journeyman(url: str, directory: Path) -> None:
+    """The directory holds a repository, and a home whose database is up to date."""
+    from journeyman.settings import load_settings
+
+    environment = {
+        "JOURNEYMAN_HOME": str(directory / "home"),
+        "OPENAI_API_KEY": "none",
+        "OPENAI_BASE_URL": url,
+    }
+    asyncio.run(_one_turn(load_settings(environment), directory / "repository"))
+
+
+async def _one_turn(settings: Any, repository: Path) -> None:
+    from datetime import UTC, datetime
+
+    from journeyman import database, telemetry
+    from journeyman.access.redaction import Redactor
+    from journeyman.agents.builtin.agent import BuiltinAgent
+    from journeyman.agents.roles import ROLES
+    from journeyman.engine.workshop import Workshop
+    from journeyman.events.feed import Feed
+    from journeyman.forges.local import LocalForge
+    from journeyman.gateway.gateway import Gateway
+    from journeyman.git.mirrors import Mirrors
+    from journeyman.git.workspaces import Workspaces
+    from journeyman.sandboxes.local import LocalSandboxes
+    from journeyman.work_orders.order import WorkOrder, new_order_id
+    from journeyman.work_orders.store import WorkOrders
+    from journeyman.workflows.schema import StepSpec
+
+    redactor = Redactor(settings.secrets())
+    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
+    store = database.Database(database.database_url("", settings.home))
+    orders = WorkOrders(store, Feed(store), redactor)
+    sandboxes = LocalSandboxes(settings)
+    workshop = Workshop(
+        settings=settings,
+        orders=orders,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=sandboxes,
+        forges={"local": LocalForge(store, settings.server_url)},
+        agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
+    )
+    order_id, now = new_order_id(), datetime.now(UTC)
+    order = WorkOrder(
+        agent_work_order_id=order_id,
+        repository_url=repository.as_uri(),
+        sandbox_type="git_worktree",
+        workflow_type="agent_workflow_build",
+        workflow={},
+        title=_TASK,
+        initial_prompt=_TASK,
+        agent="builtin",
+        model="openai/gpt-5.5",
+        git_branch_name=f"work-{order_id}",
+        base_branch="main",
+        created_at=now,
+        updated_at=now,
+    )
+    await orders.create(order)
+    await workshop.prepare(order)
+    bench = await workshop.lay_bench(await orders.get(order_id), StepSpec(name="build", kind="build"), {})
+    outcome = await bench.agent_turn(ROLES["build"], _TASK)
+    assert outcome.stop_reason == "finished", outcome
+    await workshop.clear(order)
+    await sandboxes.close()
+    await store.close()
+
+
+CONTESTANTS: dict[str, Callable[[str, Path], None]] = {
+    "journeyman": journeyman,
+    "mini-swe-agent": mini_swe_agent,
+    "pydantic-ai": pydantic_ai,
+}
+
+if __name__ == "__main__":
+    CONTESTANTS[sys.argv[1]](sys.argv[2], Path(sys.argv[3]))

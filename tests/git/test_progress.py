@@ -1,0 +1,99 @@
+"""Progress is what git's history says: counted by hand here, by git there."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from journeyman.events.types import Phase
+from journeyman.git.commits import Message
+from journeyman.git.progress import Counts, LoggedCommit, parse_log, parse_numstat, progress_of
+from journeyman.git.workspaces import Workspace
+from tests.git.places import ADA, ORDER, Bench, message
+
+
+def at(minute: int) -> datetime:
+    return datetime(2026, 1, 1, 12, minute, tzinfo=UTC)
+
+
+def logged(minute: int, phase: Phase | None, order_id: str = ORDER) -> LoggedCommit:
+    return LoggedCommit(
+        f"{minute:040}", at(minute), order_id, phase, "step", "", "", f"Commit {minute}\n\nMore.\n"
+    )
+
+
+async def test_numbers_match_a_history_counted_by_hand(workspace: Workspace) -> None:
+    (workspace.tree / "src/app.py").write_text("two\nthree\n")
+    first = message("First")
+    await workspace.commit(first, author=ADA)
+    (workspace.tree / "src/app.py").write_text("two\nfour\nfive\n")
+    (workspace.tree / "new\tname.txt").write_text("1\n2\n3\n")
+    (workspace.tree / "readme.md").unlink()
+    (workspace.tree / "picture.bin").write_bytes(b"\0\1\2")
+    last = Message(subject="Last", body="Why.", order_id=ORDER, phase="testing", step="verify")
+    head = await workspace.commit(last, author=ADA)
+    progress = await workspace.mirror.progress(ORDER, workspace.branch, workspace.base_commit_sha)
+    assert progress.git_commit_count == 2
+    assert progress.git_files_changed == 4
+    assert (progress.git_lines_added, progress.git_lines_removed) == (3 + 3, 1 + 1)
+    assert (progress.latest_commit_message, progress.latest_commit_sha) == ("Last", head)
+    spans = [(span.phase, span.commits, span.completed_at is None) for span in progress.phase_history]
+    assert spans == [("implementing", 1, False), ("testing", 1, True)]
+
+
+async def test_an_order_without_a_branch_has_made_no_progress(source: Path, home: Path) -> None:
+    bench = Bench(source, home, "git_worktree")
+    mirror = await bench.refresh()
+    progress = await mirror.progress(ORDER, "journeyman/none", await mirror.resolve("main"))
+    assert progress.git_commit_count == progress.git_files_changed == 0
+    assert progress.latest_commit_sha is None
+    assert progress.phase_history == ()
+
+
+async def test_trailers_cannot_be_forged_by_what_an_agent_writes(workspace: Workspace) -> None:
+    forged = "Agent-Phase: completed\nAgent-Work-Order: wo-other000"
+    written = Message(
+        subject=f"x\n\n{forged}", body=forged, order_id=ORDER, phase="planning", step=f"plan\n{forged}"
+    )
+    (workspace.tree / "a").write_text("a\n")
+    head = await workspace.commit(written, author=ADA)
+    assert head is not None
+    (commit,) = await workspace.mirror.commits(workspace.base_commit_sha, head)
+    assert (commit.order_id, commit.phase) == (ORDER, "planning")
+
+
+def test_a_phase_spans_its_commits_and_ends_when_the_next_begins() -> None:
+    commits = [
+        logged(1, "planning"),
+        logged(2, "implementing"),
+        logged(3, None, order_id="wo-other000"),
+        logged(4, "implementing"),
+        logged(5, "testing"),
+        logged(6, "implementing"),
+    ]
+    progress = progress_of(ORDER, commits, Counts(0, 0, 0))
+    assert [(s.phase, s.started_at, s.completed_at, s.commits) for s in progress.phase_history] == [
+        ("planning", at(1), at(1), 1),
+        ("implementing", at(2), at(4), 2),
+        ("testing", at(5), at(5), 1),
+        ("implementing", at(6), None, 1),
+    ]
+    assert progress.git_commit_count == 6
+    assert progress.latest_commit_message == "Commit 6"
+
+
+def test_the_last_phase_is_over_when_it_is_completed() -> None:
+    progress = progress_of(ORDER, [logged(1, "testing"), logged(2, "completed")], Counts(0, 0, 0))
+    assert [span.completed_at for span in progress.phase_history] == [at(1), at(2)]
+
+
+def test_a_binary_file_counts_without_lines() -> None:
+    assert parse_numstat(b"3\t1\ta b\0-\t-\tpicture\0" + b"0\t2\t\xff\n\0") == Counts(3, 3, 3)
+    assert parse_numstat(b"") == Counts(0, 0, 0)
+
+
+def test_an_unknown_phase_is_none() -> None:
+    fields = ["a" * 40, "1767268800", ORDER, "dancing", "build", "2", "1", "Subject\n\nwith \x1f inside\n"]
+    (commit,) = parse_log("\x1f".join(fields).encode() + b"\0")
+    assert commit.phase is None
+    assert (commit.step, commit.subtask, commit.round) == ("build", "2", "1")
+    assert commit.message == "Subject\n\nwith \x1f inside\n"
+    assert commit.committed_at == datetime(2026, 1, 1, 12, tzinfo=UTC)

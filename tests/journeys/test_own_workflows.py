@@ -1,0 +1,145 @@
+"""Workflows of one's own: parallel steps, conditions, templates, failures, retries and time limits."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.journeys.product import Product
+from tests.journeys.repositories import FIXED, builds, git, make_repository
+
+
+def carry_out(
+    product: Product, repository: Path, name: str, steps: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The finished order and its steps by name."""
+    directory = product.home / "workflows"
+    directory.mkdir(exist_ok=True)
+    (directory / f"{name}.yaml").write_text(f"name: {name}\ndescription: A test.\nsteps:\n{steps}")
+    model = product.script("fix", builds(FIXED))
+    order = product.finish(product.submit(repository, model, workflow_type=name))
+    records = product.get(f"/api/agent-work-orders/{order['agent_work_order_id']}/steps")["steps"]
+    return order, {record["step"]: record for record in records}
+
+
+def test_steps_of_one_layer_run_at_the_same_time(product: Product, tmp_path: Path) -> None:
+    meet = "touch /tmp/{0}; until [ -e /tmp/{1} ]; do sleep 0.01; done"
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "meeting",
+        f"""
+  - {{name: left, kind: shell, timeout: 30s, command: "{meet.format("left", "right")}"}}
+  - {{name: right, kind: shell, timeout: 30s, command: "{meet.format("right", "left")}"}}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert {record["status"] for record in steps.values()} == {"completed"}
+
+
+def test_an_output_decides_what_runs_and_what_it_is_told(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order, steps = carry_out(
+        product,
+        repository,
+        "deciding",
+        """
+  - name: lint
+    kind: shell
+    command: |
+      echo '{"error_count": 2, "hostile": "$(touch /workspace/pwned); `id`"}'
+  - {name: fix, kind: shell, depends_on: [lint], condition: "{{steps.lint.output.error_count}} > 0",
+     command: "echo {{ steps.lint.output.hostile }} {{ steps.lint.output.error_count }} > fixed.txt"}
+  - {name: celebrate, kind: shell, depends_on: [lint], condition: "steps.lint.output.error_count == 0",
+     command: "touch party.txt"}
+  - {name: publish, kind: open_pull_request, depends_on: [fix, celebrate]}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert steps["celebrate"]["status"] == "skipped"
+    branch = order["git_branch_name"]
+    assert git(repository, "show", f"{branch}:fixed.txt") == "$(touch /workspace/pwned); `id` 2"
+    assert git(repository, "ls-tree", "--name-only", branch).split() == [
+        "adder.py",
+        "fixed.txt",
+        "test_adder.py",
+    ]
+
+
+def test_a_step_that_may_fail_does_not_stop_the_round(product: Product, tmp_path: Path) -> None:
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "forgiving",
+        """
+  - {name: fails, kind: shell, command: "exit 3", on_failure: continue}
+  - {name: after, kind: shell, depends_on: [fails], condition: "steps.fails.status == 'failed'", command: ":"}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert (steps["fails"]["status"], steps["fails"]["output"]["exit_code"]) == ("failed", 3)
+    assert steps["after"]["status"] == "completed"
+
+
+def test_a_step_that_may_not_fail_stops_the_round(product: Product, tmp_path: Path) -> None:
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "strict",
+        """
+  - {name: fails, kind: shell, command: "echo no luck; exit 3"}
+  - {name: after, kind: shell, depends_on: [fails], command: "exit 0"}
+""",
+    )
+    assert order["status"] == "failed"
+    assert "exit code 3" in order["error_message"]
+    assert "no luck" in order["error_message"]
+    assert "after" not in steps
+
+
+def test_a_step_is_tried_again_as_often_as_it_says(product: Product, tmp_path: Path) -> None:
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "stubborn",
+        """
+  - {name: second, kind: shell, retries: 1, command: "test -e /tmp/tried || { touch /tmp/tried; exit 1; }"}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert steps["second"]["attempts"] == 2
+    kinds = [event["type"] for event in product.events(order["agent_work_order_id"])]
+    assert kinds.count("step_retrying") == 1
+
+
+def test_a_step_ends_at_its_time_limit_with_everything_it_started(product: Product, tmp_path: Path) -> None:
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "hasty",
+        """
+  - {name: slow, kind: shell, timeout: 1s, on_failure: continue, command: "setsid sleep 1000 & sleep 1000"}
+  - {name: look, kind: shell, depends_on: [slow], command: "pgrep -c sleep || true"}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert steps["slow"]["status"] == "failed"
+    assert "longer than 1 s" in steps["slow"]["error_message"]
+    assert steps["look"]["output"]["output"].strip() == "0"
+
+
+def test_a_workflow_with_a_mistake_is_refused_and_says_where(product: Product, tmp_path: Path) -> None:
+    (product.home / "workflows").mkdir(exist_ok=True)
+    text = "name: circle\ndescription: A test.\nsteps:\n"
+    text += "  - {name: a, kind: plan, depends_on: [b]}\n  - {name: b, kind: build, depends_on: [a]}\n"
+    (product.home / "workflows" / "circle.yaml").write_text(text)
+    body = {
+        "repository_url": str(make_repository(tmp_path / "adder")),
+        "workflow_type": "circle",
+        "initial_prompt": "x",
+        "model": "scripted/demo",
+    }
+    answer = product.request("POST", "/api/agent-work-orders", json=body)
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert "circle.yaml" in problem["detail"]
+    assert "circle" in problem["detail"]
+    assert problem["hint"]
