@@ -29,11 +29,10 @@ from bench.measuring import (
 
 _CALLS = 50
 _PEERS = Path(os.environ.get("BENCH_PEERS", ROOT / ".venv-peers"))
-_PYTHON = {
-    "journeyman": sys.executable,
-    "mini-swe-agent": str(_PEERS / "bin" / "python"),
-    "pydantic-ai": str(_PEERS / "bin" / "python"),
-}
+_NAMES = ("journeyman", "mini-swe-agent", "pydantic-ai")
+
+_MINI = ("--yolo", "--exit-immediately", "--cost-limit", "0", "--model", "openai/gpt-5.5", "--task", "Go.")
+"""Its own command line: no confirmation, the default local environment, its trajectory saved at each step."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,16 @@ class _Watch:
 
 def main() -> int:
     repetitions = 1 if asked_to_be_quick(__doc__ or "") else 5
-    if not Path(_PYTHON["mini-swe-agent"]).exists():
+    if not (_PEERS / "bin" / "mini").exists():
         print(f"The peers are not installed in {_PEERS}: scripts/bench.sh does that.", file=sys.stderr)
         return 1
     with model(calls=_CALLS) as server:
-        memory = {name: _run(name, server, watched=True).memory_mb for name in _PYTHON}
-        runs: dict[str, list[Run]] = {name: [] for name in _PYTHON}
+        memory = {name: _run(name, server, watched=True).memory_mb for name in _NAMES}
+        runs: dict[str, list[Run]] = {name: [] for name in _NAMES}
         for _ in range(repetitions):
-            for name in _PYTHON:
+            for name in _NAMES:
                 runs[name].append(_run(name, server))
-    overhead = {
-        name: median_ms(gap for run in made for gap in run.overheads) for name, made in runs.items()
-    }
+    overhead = {name: median_ms(gap for run in made for gap in run.overheads) for name, made in runs.items()}
     first = {name: median_ms(run.first_request for run in made) for name, made in runs.items()}
     table = Table(f"One agent, {_CALLS} shell calls")
     for peer, part_of_time, part_of_memory in (("mini-swe-agent", 0.25, 0.5), ("pydantic-ai", None, None)):
@@ -93,15 +90,21 @@ def main() -> int:
 def _run(name: str, server: Model, *, watched: bool = False) -> Run:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
-        environment = {"PATH": os.environ["PATH"], "HOME": directory, "PYTHONPATH": str(ROOT)}
-        environment |= {"MSWEA_SILENT_STARTUP": "1", "MSWEA_GLOBAL_CONFIG_DIR": directory}
+        environment = {"PATH": os.environ["PATH"], "HOME": directory}
         if name == "journeyman":
             _make_home(place, environment)
         server.seen()
-        program = [_PYTHON[name], str(ROOT / "bench" / "contestants.py"), name, server.base_url, directory]
+        if name == "mini-swe-agent":
+            program = [str(_PEERS / "bin" / "mini"), *_MINI, "--output", f"{directory}/trajectory.json"]
+            environment |= _mini_settings(server)
+        else:
+            python = sys.executable if name == "journeyman" else str(_PEERS / "bin" / "python")
+            program = [python, str(ROOT / "bench" / "contestants.py"), name, server.base_url, directory]
         started = time.monotonic()
         with (place / "said").open("w+") as said:
-            process = subprocess.Popen(program, env=environment, stdout=said, stderr=said, cwd=directory)
+            process = subprocess.Popen(
+                program, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=directory
+            )
             watch = _Watch(process.pid) if watched else None
             code = process.wait()
             memory = watch.stop() if watch else 0.0
@@ -112,6 +115,15 @@ def _run(name: str, server: Model, *, watched: bool = False) -> Run:
     assert len(seen.asked) == _CALLS + 1, f"{name} made {len(seen.asked)} requests"
     gaps = [after - before for before, after in zip(seen.answered[:-1], seen.asked[1:], strict=True)]
     return Run(gaps, seen.asked[0] - started, memory)
+
+
+def _mini_settings(server: Model) -> dict[str, str]:
+    return {
+        "MSWEA_CONFIGURED": "true",
+        "MSWEA_COST_TRACKING": "ignore_errors",
+        "OPENAI_API_KEY": "none",
+        "OPENAI_API_BASE": server.base_url,
+    }
 
 
 def _make_home(place: Path, environment: dict[str, str]) -> None:

@@ -1,38 +1,18 @@
-"""The agents that `agent_loop.py` compares; each runs as a process of its own.
+"""The agents of `agent_loop.py` that have to be put together; each runs as a process of its own.
 
     python bench/contestants.py NAME MODEL_URL DIRECTORY
 
-Peers run as their own documentation shows, in the directory, without a jail. Ours takes the road that a step
-takes: prepared by the workshop, in its jail, with every event in the store.
+pydantic-ai's runs as its documentation shows, without a jail. Ours takes the road that a step takes: prepared by
+the workshop, in its jail, with every event in the store.
 """
 
 import asyncio
-import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 _TASK = "Run the commands."
-
-
-def mini_swe_agent(url: str, directory: Path) -> None:
-    """Its default agent and environment, writing its trajectory after each step as its command line does."""
-    yaml = importlib.import_module("yaml")
-    package: Any = importlib.import_module("minisweagent")
-    agents: Any = importlib.import_module("minisweagent.agents.default")
-    environments: Any = importlib.import_module("minisweagent.environments.local")
-    models: Any = importlib.import_module("minisweagent.models.litellm_model")
-    config = yaml.safe_load((package.package_dir / "config" / "mini.yaml").read_text())
-    config["agent"].pop("mode")  # of the interactive agent, which asks before each command
-    options = {**config["model"].pop("model_kwargs"), "api_base": url, "api_key": "none"}
-    model = models.LitellmModel(
-        model_name="openai/gpt-5.5", model_kwargs=options, cost_tracking="ignore_errors", **config["model"]
-    )
-    environment = environments.LocalEnvironment(cwd=str(directory), **config["environment"])
-    settings = {**config["agent"], "cost_limit": 0, "output_path": directory / "trajectory.json"}
-    result = agents.DefaultAgent(model, environment, **settings).run(_TASK)
-    assert result["exit_status"] == "Submitted", result
 
 
 def pydantic_ai(url: str, directory: Path) -> None:
@@ -128,7 +108,6 @@ async def _one_turn(settings: Any, repository: Path) -> None:
 
 CONTESTANTS: dict[str, Callable[[str, Path], None]] = {
     "journeyman": journeyman,
-    "mini-swe-agent": mini_swe_agent,
     "pydantic-ai": pydantic_ai,
 }
 

@@ -149,11 +149,16 @@ def tree_of(pid: int) -> list[int]:
     """
     found = [pid]
     for parent in found:
-        program = _read(f"/proc/{parent}/cmdline")
+        program = program_of(parent)
         for task in Path(f"/proc/{parent}/task").glob("*/children"):
             children = [int(child) for child in _read(str(task)).split()]
-            found += [child for child in children if _read(f"/proc/{child}/cmdline") != program]
+            found += [child for child in children if program_of(child) != program]
     return found
+
+
+def program_of(pid: int) -> str:
+    """A process's command line."""
+    return _read(f"/proc/{pid}/cmdline")
 
 
 def _read(path: str) -> str:

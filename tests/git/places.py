@@ -113,21 +113,21 @@ def status(workspace: Workspace) -> str:
     return git(workspace.tree, "--no-optional-locks", "status", "--porcelain", "--untracked-files=all")
 
 
-def processes_about(directory: Path) -> dict[int, str]:
+def processes_about(directory: Path, doing: str = "") -> dict[int, str]:
     """Running processes whose command line names a directory, with that command line."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
                 command = (entry / "cmdline").read_bytes().decode(errors="replace")
-                if str(directory) in command:
+                if str(directory) in command and doing in command:
                     found[int(entry.name)] = command
     return found
 
 
-async def processes_started(directory: Path) -> dict[int, str]:
+async def processes_started(directory: Path, doing: str = "") -> dict[int, str]:
     """Waits until there are such processes."""
     async with asyncio.timeout(60):
-        while not (found := processes_about(directory)):
+        while not (found := processes_about(directory, doing)):  # noqa: ASYNC110 - processes tell nobody
             await asyncio.sleep(0.01)
     return found

@@ -1,0 +1,80 @@
+"""People who hand orders to the running product over HTTP."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+_PATIENCE_SECONDS = 300.0
+_ORDERS = "/api/agent-work-orders"
+
+
+class Customer:
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def submit(self, repository: Path, model: str, workflow: str = "agent_workflow_build") -> str:
+        body = {
+            "repository_url": str(repository),
+            "sandbox_type": "git_worktree",
+            "workflow_type": workflow,
+            "initial_prompt": "Write it down.",
+            "model": model,
+        }
+        answer = await self._client.post(_ORDERS, json=body)
+        assert answer.status_code == 201, answer.text
+        order_id: str = answer.json()["agent_work_order"]["agent_work_order_id"]
+        return order_id
+
+    async def read(self, order_id: str) -> dict[str, Any]:
+        answer = await self._client.get(f"{_ORDERS}/{order_id}")
+        assert answer.status_code == 200, answer.text
+        order: dict[str, Any] = answer.json()["agent_work_order"]
+        return order
+
+    async def until(self, order_id: str, event_type: str) -> None:
+        """Wait until the order tells this event."""
+        async with self._client.stream("GET", f"{_ORDERS}/{order_id}/events?until=finished") as stream:
+            async for line in stream.aiter_lines():
+                if line.startswith("data:"):
+                    event = json.loads(line.removeprefix("data:"))
+                    if event["type"] == event_type:
+                        return
+                    if event["type"] == "agent_work_order_failed":
+                        raise AssertionError(f"the order failed: {event}")
+
+    async def finish(self, order_id: str) -> None:
+        await self.until(order_id, "agent_work_order_completed")
+
+    async def until_completed(self, count: int) -> None:
+        """Wait until so many orders are completed, asking seldom: following each would be work for the server."""
+        while await self._count("completed") < count:
+            assert await self._count("failed") == 0, "an order failed"
+            await asyncio.sleep(0.1)
+
+    async def _count(self, status: str) -> int:
+        answer = await self._client.get(_ORDERS, params={"status": status, "limit": 1})
+        total: int = answer.json()["total_count"]
+        return total
+
+    async def time_reads(self, order_id: str, *, until: asyncio.Event, most: int) -> list[float]:
+        """How long reading one order takes, again and again."""
+        times: list[float] = []
+        while not until.is_set() and len(times) < most:
+            began = time.monotonic()
+            await self.read(order_id)
+            times.append(time.monotonic() - began)
+            await asyncio.sleep(0.005)
+        return times
+
+
+@asynccontextmanager
+async def customer(url: str) -> AsyncIterator[Customer]:
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx2.AsyncClient(base_url=url, timeout=_PATIENCE_SECONDS, limits=limits) as client:
+        yield Customer(client)

@@ -1,0 +1,85 @@
+"""The floor: the same git and jail operations by a plain script, with nothing durable and nobody watching.
+
+Git as it comes and the smallest jail that holds a process; a persistent shell inside it starts each command.
+"""
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+from bench.measuring import git
+
+_IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+
+
+class Floor:
+    """A warm mirror of one repository, and work done on it by hand."""
+
+    def __init__(self, repository: Path, place: Path) -> None:
+        self._place = place
+        self._mirror = place / "mirror.git"
+        self._names = 0
+        place.mkdir()
+        git(place, "clone", "-q", "--bare", str(repository), str(self._mirror))
+        git(self._mirror, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+
+    def _next(self) -> tuple[str, Path]:
+        self._names += 1
+        name = f"floor-{self._names}"
+        return name, self._place / name
+
+    async def start(self) -> None:
+        """What has to happen before an agent can begin: its files, and a jail."""
+        name, tree = self._next()
+        await _git(self._mirror, "worktree", "add", "-q", "-b", name, str(tree), "main")
+        await _run("/", *_jail(tree), "true")
+
+    async def submit(self) -> None:
+        """From an order to a pushed branch, the agent being instant."""
+        name, tree = self._next()
+        await _git(self._mirror, "fetch", "-q", "origin")
+        await _git(self._mirror, "worktree", "add", "-q", "-b", name, str(tree), "main")
+        (tree / "notes.txt").write_text("done\n")
+        await self._publish(name, tree)
+
+    async def work(self, *, calls: int, latency: float, command: str) -> None:
+        """An order whose agent calls a shell so many times, each after an answer that takes its time."""
+        name, tree = self._next()
+        await _git(self._mirror, "worktree", "add", "-q", "-b", name, str(tree), "main")
+        shell = await asyncio.create_subprocess_exec(
+            *_jail(tree), "bash", stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        for _ in range(calls):
+            await asyncio.sleep(latency)
+            shell.stdin.write(f"bash -c '{command}'; echo $?\n".encode())
+            assert await shell.stdout.readline() == b"0\n"
+        await asyncio.sleep(latency)
+        shell.stdin.close()
+        await shell.wait()
+        await self._publish(name, tree)
+
+    async def _publish(self, name: str, tree: Path) -> None:
+        await _git(tree, "add", "-A")
+        await _git(tree, *_IDENTITY, "commit", "-q", "-m", "Work")
+        await _git(tree, "push", "-q", "origin", name)
+
+
+def _jail(tree: Path) -> list[str]:
+    own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
+    places = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", str(tree), str(tree)]
+    return [
+        "bwrap", *own_users, "--unshare-pid", "--unshare-net", *places, "--chdir", str(tree), "--die-with-parent",
+    ]  # fmt: skip
+
+
+async def _git(place: Path, *arguments: str) -> None:
+    await _run(str(place), "git", *arguments)
+
+
+async def _run(place: str, *command: str) -> None:
+    process = await asyncio.create_subprocess_exec(*command, cwd=place, stdin=subprocess.DEVNULL)
+    code = await process.wait()
+    assert code == 0, command

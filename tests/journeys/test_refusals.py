@@ -1,0 +1,87 @@
+"""Repositories that cannot be worked on, and servers that may not start: said plainly, nothing left."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.product import Product
+from tests.journeys.repositories import git, make_repository
+
+
+def with_submodule(path: Path) -> None:
+    (path / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n')
+    git(path, "update-index", "--add", "--cacheinfo", f"160000,{git(path, 'rev-parse', 'HEAD')},x")
+
+
+def with_lfs(path: Path) -> None:
+    (path / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+
+
+def with_too_many_files(path: Path) -> None:
+    (path / "many").mkdir()
+    for n in range(60):
+        (path / "many" / str(n)).write_text("")
+
+
+@pytest.fixture
+def product(home: Path) -> Product:
+    return Product(home, JOURNEYMAN_REPOSITORY_MAX_FILES="50")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [(with_submodule, "submodule"), (with_lfs, "LFS"), (with_too_many_files, "50")],
+)
+def test_a_repository_that_cannot_be_checked_out_fails_the_order_plainly(
+    product: Product, tmp_path: Path, spoil: object, said: str
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    assert callable(spoil)
+    spoil(repository)
+    git(repository, "add", "-A", ":!x")
+    git(repository, "commit", "-q", "-m", "Spoil")
+    with product:
+        order = product.finish(product.submit(repository, "scripted/demo"))
+        assert (order["status"], order["error_category"]) == ("failed", "invalid_input"), order
+        assert said.lower() in order["error_message"].lower()
+        assert product.leftovers() == []
+        assert git(repository, "branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_second_server_on_the_same_home_says_so_and_ends(product: Product) -> None:
+    with product:
+        second = run_jm("serve", "--port", "0", JOURNEYMAN_HOME=str(product.home))
+        assert second.returncode == 1
+        assert f"process {product.pid}" in second.stderr
+        assert product.get("/health")
+
+
+def test_a_server_beyond_loopback_is_refused(home: Path) -> None:
+    answer = run_jm("serve", "--host", "0.0.0.0", JOURNEYMAN_HOME=str(home))
+    assert answer.returncode != 0
+    assert "loopback" in answer.stderr
+
+
+def test_without_a_jail_every_surface_says_so(home: Path, tmp_path: Path) -> None:
+    with Product(home, JOURNEYMAN_LOCAL_ISOLATION="none") as product:
+        assert product.get("/health")["isolation"] == "none"
+        assert {choice["isolation"] for choice in product.get("/api/sandboxes")["sandboxes"]} == {"none"}
+        assert product.request("GET", "/health").headers["X-Journeyman-Isolation"] == "none"
+        repository = make_repository(tmp_path / "adder")
+        order_id = product.submit(repository, "scripted/demo")
+        created = product.until(order_id, lambda event: event["type"] == "sandbox_created")
+        assert created["isolation"] == "none"
+        shown = run_jm("show", order_id, JOURNEYMAN_HOME=str(home), JOURNEYMAN_URL=product.url)
+        assert "isolation" in (shown.stdout + shown.stderr).lower()
+
+
+def run_jm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [Path(sys.prefix) / "bin" / "jm", *arguments],
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
