@@ -35,6 +35,7 @@ missing_packages() { # by their Debian names
   command -v git >/dev/null || echo git
   command -v bwrap >/dev/null || echo bubblewrap
   command -v rg >/dev/null || echo ripgrep
+  command -v slirp4netns >/dev/null || echo slirp4netns
   command -v setpriv >/dev/null || echo util-linux
   is_installed || find_python >/dev/null || printf '%s\n' python3 python3-venv
   [ "$mode" != test ] || has_postgresql || echo postgresql

@@ -125,6 +125,13 @@ def processes_about(directory: Path, doing: str = "") -> dict[int, str]:
     return found
 
 
+async def processes_ended(directory: Path) -> None:
+    """Waits until there are no such processes; one that was told to end takes a moment."""
+    async with asyncio.timeout(30):
+        while processes_about(directory):  # noqa: ASYNC110 - processes tell nobody
+            await asyncio.sleep(0.01)
+
+
 async def processes_started(directory: Path, doing: str = "") -> dict[int, str]:
     """Waits until there are such processes."""
     async with asyncio.timeout(60):

@@ -1,11 +1,11 @@
 """Whatever an agent puts into its tree, the platform's git runs none of it and reads nothing outside it."""
 
-import asyncio
 import os
 import shutil
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -176,36 +176,77 @@ async def test_links_are_kept_as_links(workspace: Workspace, tmp_path: Path) -> 
     assert (secret / "key").read_text() == "hunter2\n"
 
 
-async def test_a_link_swapped_in_while_git_reads_leads_nowhere(workspace: Workspace, tmp_path: Path) -> None:
-    """The agent swaps a directory with a link to secrets, again and again, while snapshots are taken."""
-    secrets, honest, place = tmp_path / "secrets", workspace.tree / "honest", workspace.tree / "place"
-    for directory, content in ((secrets, "hunter2"), (honest, "harmless")):
-        directory.mkdir()
-        for number in range(300):
-            (directory / f"{number:03}").write_text(f"{content} {number}\n")
-    link = workspace.tree / "link"
-    link.symlink_to(secrets)
-    stop = threading.Event()
+@contextmanager
+def swapping(place: Path, link_to: Path) -> Iterator[None]:
+    """An agent that swaps a directory with a link, again and again, until told to stop."""
+    honest, link, stop = place.with_name("honest"), place.with_name("link"), threading.Event()
+    link.symlink_to(link_to)
 
     def swap() -> None:
-        while not stop.is_set():
-            honest.rename(place)
-            stop.wait(0.004)
-            place.rename(honest)
-            link.rename(place)
-            stop.wait(0.004)
-            place.rename(link)
+        while not stop.wait(0.004):
+            with suppress(OSError):  # git may have moved either of them first
+                place.rename(honest)
+                link.rename(place)
+                stop.wait(0.004)
+                place.rename(link)
+                honest.rename(place)
 
-    swapping = asyncio.create_task(asyncio.to_thread(swap))
-    for number in range(12):
-        (workspace.tree / "counter").write_text(f"{number}\n")
-        with suppress(Internal):  # too many files that were there and then were not
-            await workspace.snapshot()
-    stop.set()
-    await swapping
+    agent = threading.Thread(target=swap)
+    agent.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        agent.join()
+
+
+def many_files(directory: Path, content: str) -> None:
+    directory.mkdir(exist_ok=True)
+    for number in range(300):
+        (directory / f"{number:03}").write_text(f"{content} {number}\n")
+
+
+async def test_a_link_swapped_in_while_git_reads_leads_nowhere(workspace: Workspace, tmp_path: Path) -> None:
+    many_files(tmp_path / "secrets", "hunter2")
+    many_files(workspace.tree / "place", "harmless")
+    with swapping(workspace.tree / "place", tmp_path / "secrets"):
+        for number in range(12):
+            (workspace.tree / "counter").write_text(f"{number}\n")
+            with suppress(Internal):  # too many files that were there and then were not
+                await workspace.snapshot()
     stored = git(workspace.mirror.path, "cat-file", "--batch", "--batch-all-objects", "--unordered")
     assert "harmless" in stored
     assert "hunter2" not in stored
+
+
+@pytest.mark.parametrize("target", ["outside", "mirror"])
+async def test_a_link_swapped_in_while_git_writes_leads_nowhere(
+    workspace: Workspace, tmp_path: Path, target: str
+) -> None:
+    outside = tmp_path / "outside" if target == "outside" else workspace.mirror.path
+    outside.mkdir(exist_ok=True)
+    many_files(workspace.tree / "place", "harmless")
+    commit_sha = await workspace.commit(message(), author=ADA)
+    assert commit_sha is not None
+    before = sorted(outside.iterdir())
+    for _ in range(8):
+        many_files(workspace.tree / "place", "spoilt")
+        with swapping(workspace.tree / "place", outside), suppress(Internal):
+            await workspace.restore(commit_sha)
+        for leftover in ("link", "honest"):
+            _remove(workspace.tree / leftover)
+        if (workspace.tree / "place").is_symlink():
+            (workspace.tree / "place").unlink()
+    assert sorted(outside.iterdir()) == before
+    await workspace.restore(commit_sha)
+    assert (workspace.tree / "place/000").read_text() == "harmless 0\n"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 NAMES = (

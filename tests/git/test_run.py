@@ -24,7 +24,7 @@ from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.run import git, host_author, run
 from tests.git.places import git as plain_git
-from tests.git.places import make_repository, processes_about, processes_started
+from tests.git.places import make_repository, processes_about, processes_ended, processes_started
 
 
 async def test_nothing_of_the_machine_or_the_user_configures_git(
@@ -88,7 +88,7 @@ async def test_a_git_that_takes_too_long_is_ended_with_all_its_processes(
     remote = stuck_remote(tmp_path / "stuck")
     with pytest.raises(Transient, match="did not end within"):
         await git("ls-remote", "--", remote.url, git_dir=source / ".git", remote=remote, timeout=0.3)
-    assert processes_about(tmp_path / "stuck") == {}
+    await processes_ended(tmp_path / "stuck")
 
 
 async def test_a_git_that_nobody_waits_for_any_more_is_ended(source: Path, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ async def test_a_git_that_nobody_waits_for_any_more_is_ended(source: Path, tmp_p
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert processes_about(tmp_path / "stuck") == {}
+    await processes_ended(tmp_path / "stuck")
 
 
 async def test_a_nul_character_never_reaches_git(source: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, message, processes_about, status, tracked
+from tests.git.places import ADA, ORDER, Bench, git, message, processes_ended, status, tracked
 
 
 async def test_a_snapshot_holds_untracked_and_changed_files(workspace: Workspace) -> None:
@@ -85,5 +85,5 @@ async def test_a_snapshot_that_is_given_up_leaves_no_process_and_no_lock(
             await asyncio.sleep(0)
         taking.cancel()
         await asyncio.gather(taking, return_exceptions=True)
-    assert processes_about(bench.home) == {}
+    await processes_ended(bench.home)
     assert await workspace.snapshot() is not None

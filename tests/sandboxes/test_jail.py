@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import re
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 
 from journeyman.errors import SandboxUnavailable
@@ -137,22 +139,38 @@ async def test_a_jail_survives_an_agent_that_kills_everything_it_can(
     assert (await sandbox.execute_command("true", timeout=20)).ok
 
 
-async def test_the_hosts_loopback_is_out_of_reach_unless_the_network_is_open(
-    jails: LocalSandboxes, tmp_path: Path
+@pytest.mark.parametrize("network", ["none", "open"])
+async def test_the_hosts_loopback_is_out_of_reach_with_and_without_a_network(
+    jails: LocalSandboxes, tmp_path: Path, network: str
 ) -> None:
+    reached = []
+
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"hello")
+        reached.append(writer.get_extra_info("peername"))
         writer.close()
 
     server = await asyncio.start_server(greet, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    script = f"import socket; print(socket.create_connection(('127.0.0.1', {port})).recv(5))"
+    sandbox = await jails.setup(spec_for(tmp_path, network=network))
     async with server:
-        closed = await jails.setup(spec_for(tmp_path))
-        done = await closed.execute_command(["python3", "-c", script], timeout=20)
-        assert "Connection refused" in done.output
-        opened = await jails.setup(spec_for(tmp_path, network="open"))
-        assert await _run(opened, f'python3 -c "{script}"') == "b'hello'\n"
+        for address in ("127.0.0.1", "10.0.2.2"):
+            script = f"import socket; socket.create_connection(('{address}', {port}), 2)"
+            assert not (await sandbox.execute_command(["python3", "-c", script], timeout=20)).ok
+    assert reached == []
+
+
+async def test_an_open_network_leads_out_and_ends_with_the_jail(
+    jails: LocalSandboxes, tmp_path: Path
+) -> None:
+    closed = await jails.setup(spec_for(tmp_path))
+    assert "tap0" not in await _run(closed, "cat /proc/net/route")
+    opened = await jails.setup(spec_for(tmp_path, network="open"))
+    assert re.search(r"(?m)^tap0\s+00000000\s+0202000A", await _run(opened, "cat /proc/net/route"))
+    assert await _run(opened, "cat /etc/resolv.conf") == "nameserver 10.0.2.3\n"
+    carrying = [p for p in psutil.Process().children() if p.name() == "slirp4netns"]
+    assert len(carrying) == 1
+    await opened.cleanup()
+    assert not carrying[0].is_running()
 
 
 async def test_the_jails_own_loopback_works(jails: LocalSandboxes, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 _STAT = struct.Struct(">10I")
@@ -23,9 +24,10 @@ def hand_over(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
     for directory, below, files, descriptor in os.fwalk(root):
         os.chown(descriptor, uid, uid)
         for name in (*below, *files):
-            os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
-            path = os.path.join(directory[len(root) + 1 :], name)
-            facts[path] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            with suppress(FileNotFoundError):  # an agent's process may still be at work
+                os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
+                path = os.path.join(directory[len(root) + 1 :], name)
+                facts[path] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
     content = _with_new_stat(index.read_bytes(), facts, hash_bytes)
     fresh = index.with_name("index.fresh")
     fresh.write_bytes(content)

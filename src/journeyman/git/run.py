@@ -232,22 +232,21 @@ async def _started(
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the whole group: git first, so that it can tidy up, then whatever it started and left."""
     try:
-        _signal(process, signal.SIGTERM)
+        _signal(process.pid, signal.SIGTERM)
         async with asyncio.timeout(_GRACE_SECONDS):
             await process.wait()
     except TimeoutError:
-        _signal(process, signal.SIGKILL)
-        await process.wait()
-    except asyncio.CancelledError:
-        _signal(process, signal.SIGKILL)
-        raise
+        pass
+    finally:
+        _signal(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+def _signal(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
-        if process.returncode is None:
-            os.killpg(process.pid, number)
+        os.killpg(group, number)
 
 
 async def _talk(

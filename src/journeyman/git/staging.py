@@ -17,7 +17,7 @@ from pathlib import Path
 from journeyman.errors import Internal
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of
-from journeyman.git.run import How, git, run
+from journeyman.git.run import git, run
 from journeyman.telemetry import log_for_order
 
 _LARGEST_FILE = 100 * 1024 * 1024
@@ -54,12 +54,17 @@ class Index:
     def env(self) -> dict[str, str]:
         return {"GIT_INDEX_FILE": str(self.path), "GIT_OBJECT_DIRECTORY": str(self.mirror / "objects")}
 
-    async def git(self, *arguments: str, stdin: bytes = b"", touches_files: bool = False) -> bytes:
-        """Run git on this index; confined when it touches files that an agent may be changing."""
-        how = How(git_dir=self.git_dir, work_tree=self.tree, stdin=stdin, env=self.env)
-        if touches_files:
-            how["confinement"] = self._confinement((self.tree,))
-        return await git(*arguments, **how)
+    async def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return await git(*arguments, git_dir=self.git_dir, work_tree=self.tree, stdin=stdin, env=self.env)
+
+    async def write_files(self, *arguments: str) -> None:
+        """Run a git that changes files which an agent may be changing as well.
+
+        It can write the tree and this index and nothing else, so the index has to lie apart from the git
+        directory.
+        """
+        shown = Confinement(readable=(self.mirror, self.git_dir), writable=(self.path.parent, self.tree))
+        await git(*arguments, git_dir=self.git_dir, work_tree=self.tree, env=self.env, confinement=shown)
 
     async def write_tree(self) -> str:
         return (await self.git("write-tree")).decode().strip()
@@ -101,7 +106,10 @@ class Index:
             work_tree=self.tree,
             env=self.env,
             stdin=b"\0".join(paths) + b"\0",
-            confinement=self._confinement(()),
+            confinement=Confinement(
+                readable=(self.tree, self.mirror, self.git_dir),
+                writable=(self.mirror / "objects", self.path.parent),
+            ),
         )  # fmt: skip
         if answer.exit_code == 0:
             return []
@@ -117,10 +125,6 @@ class Index:
                 hint="Look at free disk space and at what the agent wrote.",
             )
         return left_out
-
-    def _confinement(self, writable: tuple[Path, ...]) -> Confinement:
-        ours = (self.mirror, self.git_dir)
-        return Confinement(readable=(self.tree,), writable=(*ours, *writable))
 
 
 def read_status(output: bytes, order_id: str) -> Changes:

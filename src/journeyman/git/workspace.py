@@ -124,11 +124,7 @@ class Workspace:
             changes = await self.index.changes()
             if not changes:
                 return None
-            index = replace(self.index, path=self.git_dir / "snapshot" / "index")
-            index.path.parent.mkdir(exist_ok=True)
-            index.path.with_name("index.lock").unlink(missing_ok=True)
-            # With its time: git compares it with the files' to know which of them it has to read again.
-            await asyncio.to_thread(shutil.copy2, self.index.path, index.path)
+            index = await self._copied_index()
             await index.stage(changes)
             tree, before, (number, newest) = await asyncio.gather(
                 index.write_tree(), self._tree_of(changes.head), self._newest_snapshot()
@@ -145,12 +141,13 @@ class Workspace:
     async def restore(self, commit: str) -> None:
         """Throw away what is not committed: files and index as in the commit. Ignored files stay."""
         async with self.locked():
-            index = self.index
-            await index.git("read-tree", "--reset", "-u", checked_commit(commit), touches_files=True)
-            await index.git("clean", "-ffdq", touches_files=True)
+            index = await self._copied_index()
+            await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
+            await index.write_files("clean", "-ffdq")
             uid = jail_uid(self.order_id)
             if uid is not None:
                 await asyncio.to_thread(hand_over, self.tree, index.path, uid, hash_bytes=len(commit) // 2)
+            os.replace(index.path, self.index.path)
 
     async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
         """Push the branch's head, or an earlier commit of it; see `push.push`."""
@@ -171,6 +168,14 @@ class Workspace:
         fresh.write_text(f"{commit_sha}\n")
         os.chmod(fresh, 0o644)
         os.replace(fresh, ref)
+
+    async def _copied_index(self) -> Index:
+        """A copy in a directory of its own, with its time: it tells git which files may have changed."""
+        index = replace(self.index, path=self.git_dir / "scratch" / "index")
+        index.path.parent.mkdir(exist_ok=True)
+        index.path.with_name("index.lock").unlink(missing_ok=True)
+        await asyncio.to_thread(shutil.copy2, self.index.path, index.path)
+        return index
 
     async def _record(self, index: Index, records: Mapping[str, bytes]) -> None:
         with tempfile.TemporaryDirectory(dir=self.git_dir) as directory:

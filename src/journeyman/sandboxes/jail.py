@@ -13,6 +13,7 @@ from pathlib import Path
 
 from journeyman.errors import SandboxUnavailable
 from journeyman.sandboxes.base import SandboxSpec
+from journeyman.sandboxes.network import RESOLVER
 
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
@@ -31,7 +32,6 @@ _ETC = (
     "ssl/certs",
     "ssl/openssl.cnf",
 )
-_ETC_WITH_NETWORK = ("hosts", "nsswitch.conf", "resolv.conf")
 
 
 def python_executable() -> str:
@@ -45,13 +45,14 @@ def search_path(shown: Sequence[Path]) -> str:
 
 
 def small_files(uid: int, gid: int, network: str) -> dict[str, bytes]:
-    """What `/etc` says about the jail's only user and, without a network, its only machine."""
+    """What `/etc` says about the jail's only user, its machine, and whom to ask for names."""
     result = {
         "/etc/passwd": f"agent:x:{uid}:{gid}:agent:{HOME}:/bin/bash\n".encode(),
         "/etc/group": f"agent:x:{gid}:\n".encode(),
+        "/etc/hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
     }
-    if network == "none":
-        result["/etc/hosts"] = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
+    if network == "open":
+        result["/etc/resolv.conf"] = f"nameserver {RESOLVER}\n".encode()
     return result
 
 
@@ -59,14 +60,12 @@ def arguments(
     spec: SandboxSpec, *, shown: Sequence[Path], as_root: bool, files: dict[str, int], filter_fd: int | None
 ) -> list[str]:
     """Everything before the program to run. `files` are descriptors with the content of small files."""
-    result = ["bwrap", *_namespaces(spec, as_root=as_root), *_system(), "--dir", "/run"]
+    result = ["bwrap", *_namespaces(as_root=as_root), *_system(), "--dir", "/run"]
     for path, share in _SCRATCH.items():
         size = str(spec.limits.memory_mb * 1024 * 1024 // share)
         result += ["--perms", "1777", "--size", size, "--tmpfs", path]
     result += ["--perms", "0755", "--dir", "/var", "--symlink", "/run", "/var/run"]
     result += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108 - the jail's own
-    if spec.network == "open":
-        result += _read_only(_present(_ETC_WITH_NETWORK))
     for path, descriptor in files.items():
         result += ["--perms", "0644", "--file", str(descriptor), path]
     result += _read_only([*_python_home(), *shown, *spec.git_directories])
@@ -84,11 +83,9 @@ def arguments(
     return [*result, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
 
 
-def _namespaces(spec: SandboxSpec, *, as_root: bool) -> list[str]:
-    result = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+def _namespaces(*, as_root: bool) -> list[str]:
+    result = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
     result += ["--hostname", "sandbox", "--as-pid-1", "--die-with-parent", "--new-session"]
-    if spec.network == "none":
-        result += ["--unshare-net"]
     if as_root:
         return [*result, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return [*result, "--unshare-user", "--disable-userns"]

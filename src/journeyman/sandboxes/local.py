@@ -17,9 +17,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from journeyman.errors import SandboxLost, SandboxUnavailable
+from journeyman.sandboxes import network
 from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxSpec, SandboxState
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
 from journeyman.sandboxes.limits import ControlGroup, ControlGroups
+from journeyman.sandboxes.network import Network
 from journeyman.sandboxes.wire import Answer, Wire
 from journeyman.settings import Settings
 
@@ -45,6 +47,7 @@ class LocalSandbox:
         self._wire = wire
         self._process = process
         self._group = group
+        self._network: Network | None = None
         self._ended = False
         self.last_words = ""
         """What it complained of, known after it was cleaned up."""
@@ -118,10 +121,16 @@ class LocalSandbox:
                 hint="The next step opens a new sandbox on the same workspace.",
             ) from None
 
+    async def connect(self) -> None:
+        """Give the jail a way out; it has none of its own."""
+        self._network = await network.connect(self._process.pid)
+
     async def cleanup(self) -> None:
         if self._ended:
             return
         self._ended = True
+        if self._network:
+            self._network.close()
         self._wire.hang_up()  # the supervisor hears it, goes, and takes the jail along
         self.last_words = await _end(self._process)
         if self._group:
@@ -152,6 +161,8 @@ class LocalSandboxes:
             return Readiness(True)
         if shutil.which("bwrap") is None:
             return Readiness(False, INSTALL)
+        if self._settings.sandbox_network == "open" and shutil.which("slirp4netns") is None:
+            return Readiness(False, network.INSTALL)
         if not self._works:
             complaint = await _end(trial := _trial())
             if trial.returncode != 0:
@@ -223,7 +234,9 @@ class LocalSandboxes:
                 if group:
                     await asyncio.to_thread(group.enter, process.pid)
                 await wire.ready
-        except asyncio.CancelledError:
+            if spec.network == "open" and self.isolation != "none":
+                await sandbox.connect()
+        except (asyncio.CancelledError, SandboxUnavailable):
             await sandbox.cleanup()
             raise
         except (SandboxLost, TimeoutError):
