@@ -1,8 +1,8 @@
 """Our built-in agent against mini-swe-agent and pydantic-ai's own, on the same model: 50 shell calls each.
 
-The overhead is what the model sees: the time from the end of its answer to the next request. Each contestant is
-started anew for each repetition, in turns. Memory is that of the whole process tree, our jail included: the
-largest sum of the processes' peaks; it is read in a repetition of its own, because looking costs time.
+The overhead is what the model sees: the time from the end of its answer to the next request. Each contestant
+is started anew for each repetition, in turns. Memory is that of the whole process tree, our jail included:
+the largest sum of the processes' peaks. It is read in a repetition of its own, because looking costs time.
 """
 
 import os

@@ -2,8 +2,8 @@
 
     python bench/contestants.py NAME MODEL_URL DIRECTORY
 
-pydantic-ai's runs as its documentation shows, without a jail. Ours takes the road that a step takes: prepared by
-the workshop, in its jail, with every event in the store.
+pydantic-ai's runs as its documentation shows, without a jail. Ours takes the road that a step takes: prepared
+by the workshop, in its jail, with every event in the store.
 """
 
 import asyncio

@@ -52,7 +52,7 @@ class Customer:
         await self.until(order_id, "agent_work_order_completed")
 
     async def until_completed(self, count: int) -> None:
-        """Wait until so many orders are completed, asking seldom: following each would be work for the server."""
+        """Wait until so many orders are completed. Asks seldom: following each is work for the server."""
         while await self._count("completed") < count:
             assert await self._count("failed") == 0, "an order failed"
             await asyncio.sleep(0.1)

@@ -20,6 +20,7 @@ class Floor:
         self._place = place
         self._mirror = place / "mirror.git"
         self._names = 0
+        self._adding = asyncio.Lock()
         place.mkdir()
         git(place, "clone", "-q", "--bare", str(repository), str(self._mirror))
         git(self._mirror, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
@@ -39,14 +40,14 @@ class Floor:
         """From an order to a pushed branch, the agent being instant."""
         name, tree = self._next()
         await _git(self._mirror, "fetch", "-q", "origin")
-        await _git(self._mirror, "worktree", "add", "-q", "-b", name, str(tree), "main")
+        await self._check_out(name, tree)
         (tree / "notes.txt").write_text("done\n")
         await self._publish(name, tree)
 
     async def work(self, *, calls: int, latency: float, command: str) -> None:
         """An order whose agent calls a shell so many times, each after an answer that takes its time."""
         name, tree = self._next()
-        await _git(self._mirror, "worktree", "add", "-q", "-b", name, str(tree), "main")
+        await self._check_out(name, tree)
         shell = await asyncio.create_subprocess_exec(
             *_jail(tree), "bash", stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -61,6 +62,15 @@ class Floor:
         await shell.wait()
         await self._publish(name, tree)
 
+    async def _check_out(self, name: str, tree: Path) -> None:
+        """As `worktree add` does; two of them at once on one repository fail, so only the files are written
+        at once.
+        """
+        async with self._adding:
+            add = ("worktree", "add", "-q", "--no-checkout", "-b", name, str(tree), "main")
+            await _git(self._mirror, *add)
+        await _git(tree, "reset", "-q", "--hard")
+
     async def _publish(self, name: str, tree: Path) -> None:
         await _git(tree, "add", "-A")
         await _git(tree, *_IDENTITY, "commit", "-q", "-m", "Work")
@@ -69,10 +79,9 @@ class Floor:
 
 def _jail(tree: Path) -> list[str]:
     own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
-    places = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", str(tree), str(tree)]
-    return [
-        "bwrap", *own_users, "--unshare-pid", "--unshare-net", *places, "--chdir", str(tree), "--die-with-parent",
-    ]  # fmt: skip
+    result = ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--die-with-parent"]
+    result += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    return [*result, "--bind", str(tree), str(tree), "--chdir", str(tree)]
 
 
 async def _git(place: Path, *arguments: str) -> None:

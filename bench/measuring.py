@@ -21,7 +21,7 @@ from bench.model import Seen
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = "openai/gpt-5.5"
 """Goes over the wire, and has a price."""
-_WORDS = "def return import class self value result order for in if not None True path name text".split()
+_WORDS = ("def", "return", "import", "class", "self", "value", "result", "order", "for", "in", "if", "not")
 
 
 @dataclass(frozen=True)

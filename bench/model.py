@@ -1,9 +1,9 @@
-"""A model on loopback for benchmarks: it speaks OpenAI's chat completions and keeps the time of every request.
+"""A model on loopback for benchmarks: speaks OpenAI's chat completions, keeps the time of every request.
 
     python bench/model.py --calls 50 --latency 0.2
 
 The address is its first line of output. It is a process of its own and as lean as it can be, so that what is
-measured is the one who asks. It streams or not, as it is asked to; `GET /seen` tells what it saw and forgets it.
+measured is the one who asks. It streams or not, as it is asked to; `GET /seen` tells what it saw and forgets.
 """
 
 import argparse

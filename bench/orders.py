@@ -1,8 +1,8 @@
 """Many orders at once on SQLite: 100 of them, 10 shell calls each, on a model that takes 200 ms to answer.
 
-The floor does the same git and jail operations with the same waits and nothing else. While the orders run, one
-order is read again and again, and the server's memory is looked at: its growth is what waiting orders cost. The
-memory of the jails' own processes is told apart, with shared pages divided among those who share them.
+The floor does the same git and jail operations with the same waits and nothing else. While the orders run,
+one order is read again and again, and the server's memory is looked at: its growth is what the orders cost.
+The memory of the jails' own processes is told apart, with shared pages divided among those who share them.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.customers import Customer, customer
+from bench.customers import customer
 from bench.floor import Floor
 from bench.measuring import (
     MODEL,

@@ -1,7 +1,7 @@
 """How long it takes until an agent begins: submit to first model request, on a mirror that is warm.
 
-The floor is `git worktree add` and the start of a jail that runs `true`. Both take turns, so that they meet the
-same machine. At the end, what `jm --help` costs beside an empty Python program.
+The floor is `git worktree add` and the start of a jail that runs `true`. Both take turns, so that they meet
+the same machine. At the end, what `jm --help` costs beside an empty Python program.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """From submission to the pull request, the agent being instant: what the platform itself adds.
 
 A plain script does the same steps beside it: fetch, `worktree add`, edit, commit, push. One order and ten at
-once, on a small and a django-size repository; the mirror is warm. Nothing is promised here; it is to be known.
+once, on a small and a django-size repository; the mirror is warm. Nothing is promised here.
 """
 
 import asyncio

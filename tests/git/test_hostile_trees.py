@@ -326,3 +326,13 @@ async def test_settings_in_files_of_the_tree_are_only_files(workspace: Workspace
         "src/app.py",
     ]
     assert not canary.exists()
+
+
+async def test_what_tools_leave_behind_is_not_committed(workspace: Workspace) -> None:
+    for name in ("pkg/__pycache__/a.cpython-311.pyc", "node_modules/x/index.js", "work.txt"):
+        path = workspace.tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    head = await workspace.commit(message(), author=ADA)
+    assert head is not None
+    assert await workspace.mirror.changed_paths(workspace.base_commit_sha, head) == ["work.txt"]

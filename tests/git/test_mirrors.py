@@ -177,6 +177,6 @@ async def test_a_note_is_kept_with_a_commit_and_can_be_written_again(mirrors: Mi
     mirror = await refresh(mirrors, source)
     head = await mirror.resolve("main")
     await mirror.annotate(head, {"plan.md": b"first"})
-    await mirror.annotate(head, {"plan.md": b"second", "results.json": b"{}"})
+    await mirror.annotate(head, {"plan.md": b"second\n\n\n# part", "results.json": b"{}"})
     note = git(mirror.path, "notes", "--ref=journeyman", "show", head)
-    assert note == "## plan.md\n\nsecond\n\n## results.json\n\n{}"
+    assert note == "## plan.md\n\nsecond\n\n\n# part\n\n## results.json\n\n{}"

@@ -122,3 +122,13 @@ async def test_two_pushes_at_once_end_in_one_branch(bench: Bench, workspace: Wor
     assert head in ends
     assert all(end == head or isinstance(end, Conflict | NotAllowed) for end in ends)
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == head
+
+
+async def test_a_push_that_a_crash_made_us_forget_does_not_stand_in_the_way(
+    bench: Bench, workspace: Workspace
+) -> None:
+    await commit(workspace, "one\n")
+    await workspace.push(remote_of(bench.source), expected_sha=None)
+    second = await commit(workspace, "two\n")
+    assert await workspace.push(remote_of(bench.source), expected_sha=None) == second
+    assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second

@@ -29,38 +29,34 @@ async def confined(command: Sequence[str], confinement: Confinement) -> list[str
     return [*_bare(command[0]), *shown, "--", *command]
 
 
-_working: dict[str, bool] = {}
+_working: set[str] = set()
 
 
 async def _works(program: str) -> bool:
-    if program not in _working:
-        if shutil.which("bwrap") is None:
-            _working[program] = False
-        else:
-            process = await asyncio.create_subprocess_exec(
-                *_bare(program),
-                "--",
-                program,
-                "--version",
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            _working[program] = await process.wait() == 0
-    return _working[program]
+    """Only a yes is remembered: one bad moment must not leave git unconfined for good."""
+    if (
+        program not in _working
+        and _bubblewrap()
+        and await _succeeds(*_bare(program), "--", program, "--version")
+    ):
+        _working.add(program)
+    return program in _working
+
+
+async def _succeeds(*command: str) -> bool:
+    quiet = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(*command, stdin=quiet, stdout=quiet, stderr=quiet)
+    return await process.wait() == 0
+
+
+@cache
+def _bubblewrap() -> str:
+    return shutil.which("bwrap") or ""
 
 
 @cache
 def _bare(program: str) -> tuple[str, ...]:
-    result = [
-        "bwrap",
-        "--die-with-parent",
-        "--ro-bind",
-        "/usr",
-        "/usr",
-        "--dev",
-        "/dev",
-    ]
+    result = [_bubblewrap(), "--die-with-parent", "--ro-bind", "/usr", "/usr", "--dev", "/dev"]
     for path in map(Path, ("/bin", "/lib", "/lib32", "/lib64")):
         if path.is_symlink():
             result += ["--symlink", str(path.readlink()), str(path)]

@@ -33,6 +33,15 @@ _DIFF_BYTES = 2_000_000
 ATTRIBUTES = "* !filter !working-tree-encoding\n"
 """Wins over every `.gitattributes`: no file is left out because its attributes cannot be honoured."""
 
+EXCLUDED = "".join(
+    f"{name}\n"
+    for name in (
+        *("__pycache__/", "*.py[co]", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/"),
+        *(".venv/", "venv/", ".tox/", ".nox/", "*.egg-info/", ".coverage", "node_modules/", ".gradle/"),
+    )
+)
+"""What tools leave beside their work and nobody means to commit, in repositories that do not say so."""
+
 
 @dataclass(frozen=True)
 class Mirror:
@@ -145,11 +154,12 @@ class Mirror:
     async def annotate(self, commit: str, records: Mapping[str, bytes]) -> None:
         """Keep records as git's note of a commit. Repeated, the newer records take the older's place."""
         note = b"\n".join(b"## %s\n\n%s\n" % (name.encode(), content) for name, content in records.items())
+        blob = (await git("hash-object", "-w", "--stdin", git_dir=self.path, stdin=note)).decode().strip()
         async with self.lock.hold():
             self.drop_stale_lock(NOTES)
             await git(
-                "notes", f"--ref={NOTES}", "add", "-f", "--allow-empty", "-F", "-", checked_commit(commit),
-                git_dir=self.path, stdin=note, env=identity(JOURNEYMAN),
+                "notes", f"--ref={NOTES}", "add", "-f", "--allow-empty", "-C", blob, checked_commit(commit),
+                git_dir=self.path, env=identity(JOURNEYMAN),
             )  # fmt: skip
 
     async def refs(self, *patterns: str, field: str = "%(objectname)") -> dict[str, str]:
@@ -220,6 +230,7 @@ async def _clone(path: Path, remote: Remote) -> None:
     (made / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
     (made / "info").mkdir(exist_ok=True)
     (made / "info" / "attributes").write_text(ATTRIBUTES)
+    (made / "info" / "exclude").write_text(EXCLUDED)
     made.rename(path)
     making.rmdir()
 

@@ -16,15 +16,16 @@ from journeyman.work_orders.order import check_branch_name
 async def push(
     git_dir: Path, remote: Remote, *, branch: str, commit_sha: str, expected_sha: str | None
 ) -> str:
-    """Bring the remote's branch to a commit. `expected_sha` is what we last pushed, if we did.
+    """Bring the remote's branch to a commit. `expected_sha` is what we last pushed, as far as we know.
 
-    A branch that is absent is made, also when it was there before: nothing is lost by that.
+    A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
+    on is as good as the expected one. A branch that is absent is made, also when it was there before.
     """
     ref = f"refs/heads/{check_branch_name(branch)}"
     there = await _look(git_dir, remote, ref)
     if there == commit_sha:
         return commit_sha
-    if there not in (None, expected_sha):
+    if there not in (None, expected_sha) and not await _leads_to(git_dir, there, commit_sha):
         raise Conflict(
             f"branch {branch} is at {there} on the remote, where {expected_sha or 'no commit'} was expected",
             hint="Somebody else pushed to it. Take their commits in, or start an order with another branch.",
@@ -39,6 +40,13 @@ async def push(
         if refusal.retryable or await _look(git_dir, remote, ref) != commit_sha:
             raise refusal
     return commit_sha
+
+
+async def _leads_to(git_dir: Path, there: str | None, commit_sha: str) -> bool:
+    """Whether a commit is known here and lies behind ours, so that nothing is lost by moving on from it."""
+    if there is None:
+        return False
+    return (await run("merge-base", "--is-ancestor", there, commit_sha, git_dir=git_dir)).exit_code == 0
 
 
 async def _look(git_dir: Path, remote: Remote, ref: str) -> str | None:

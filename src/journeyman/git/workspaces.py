@@ -15,7 +15,7 @@ from typing import Literal
 
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.locks import FileLock
-from journeyman.git.mirrors import ATTRIBUTES, REMOTE_BRANCHES, Mirror, checked_commit
+from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED, REMOTE_BRANCHES, Mirror, checked_commit
 from journeyman.git.ownership import hand_over
 from journeyman.git.run import git
 from journeyman.git.workspace import SNAPSHOTS, Workspace
@@ -71,12 +71,17 @@ class Workspaces:
         )
         async with workspace.locked():
             start = await _start(workspace)
-            if self.exists(order_id) and (workspace.git_dir / "index").exists() and workspace.tree.is_dir():
+            is_filled = self.exists(order_id) and workspace.tree.is_dir()
+            if is_filled and workspace.index.path.exists():
                 workspace.point_own_branch(start.head)
                 return workspace
-            await self._discard(order_id)
+            if not is_filled:
+                await self._discard(order_id)
             _lay_out(place, workspace, start.head)
-            await _fill(workspace, start)
+            if is_filled:  # only what is ours was lost; the files are the agent's work
+                await workspace.index.git("read-tree", start.head)
+            else:
+                await _fill(workspace, start)
             (place / "ready").touch()
         return workspace
 
@@ -96,8 +101,8 @@ class Workspaces:
         dead = [name for name in found if name not in live_orders]
         for order_id in dead:
             await self.remove(order_id)
-        if self._trash.is_dir():
-            await asyncio.to_thread(_delete, self._trash)
+        for rubbish in self._trash.iterdir() if self._trash.is_dir() else ():
+            await asyncio.to_thread(_delete, rubbish)
         return dead
 
     def _place(self, order_id: str) -> Path:
@@ -153,18 +158,21 @@ async def _start(workspace: Workspace) -> _Start:
 
 def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
     """Write the git directory as `git worktree add` or `git clone --shared` would: faster than either."""
-    place.mkdir(parents=True)
-    workspace.tree.mkdir()
+    workspace.tree.mkdir(parents=True, exist_ok=True)
     git_dir, mirror = workspace.git_dir, workspace.mirror.path
-    files = {"HEAD": f"ref: refs/heads/{workspace.branch}\n", "info/attributes": ATTRIBUTES}
+    files = {
+        "HEAD": f"ref: refs/heads/{workspace.branch}\n",
+        "info/attributes": ATTRIBUTES,
+        "info/exclude": EXCLUDED,
+    }
     if git_dir == place / "git":
         config = (mirror / "config").read_text().replace("bare = true", "bare = false")
         files |= {"config": config, "objects/info/alternates": f"{mirror / 'objects'}\n"}
         files |= {f"refs/heads/{workspace.branch}": f"{head}\n"}
     else:
-        (place / "git").symlink_to(git_dir)
+        if not (place / "git").is_symlink():
+            (place / "git").symlink_to(git_dir)
         files |= {"commondir": "../..\n", "gitdir": f"{workspace.tree / '.git'}\n"}
-        shutil.rmtree(git_dir, ignore_errors=True)
     for name, content in files.items():
         path = git_dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -192,6 +200,8 @@ async def _fill(workspace: Workspace, start: _Start) -> None:
 def _delete(directory: Path) -> None:
     try:
         shutil.rmtree(directory)
+    except FileNotFoundError:
+        return  # somebody else is deleting it
     except PermissionError:  # an agent can take even its owner's rights to a directory away
         for _, below, _, descriptor in os.fwalk(directory):
             for name in below:

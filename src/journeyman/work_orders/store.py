@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
@@ -28,6 +28,7 @@ Sort = Literal[
 _ORDER_FIELDS = [field.name for field in fields(WorkOrder)]
 _STEP_KEY = ("agent_work_order_id", "round", "step")
 _EVIDENCE_KEY = (*_STEP_KEY, "attempt")
+_USAGE = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,26 +158,8 @@ class WorkOrders:
         self._tell(stored)
 
     async def save_step(self, record: StepRecord, *happened: Event, **order_changes: Any) -> None:
-        """Write how far a step has come, what its order learned from it, and the events."""
-        order_id = record.agent_work_order_id
-        async with self._database.writing() as connection:
-            values = asdict(record)
-            kept = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
-            changed = {name: value for name, value in values.items() if name not in (*_STEP_KEY, *kept)}
-            await connection.execute(
-                _upsert(self._database)(steps)
-                .values(values)
-                .on_conflict_do_update(index_elements=list(_STEP_KEY), set_=changed)
-            )
-            if order_changes:
-                order_changes["updated_at"] = datetime.now(UTC)
-                await connection.execute(
-                    update(work_orders)
-                    .where(work_orders.c.agent_work_order_id == order_id)
-                    .values(order_changes)
-                )
-            stored = await self._append(connection, order_id, happened)
-        self._tell(stored)
+        """Write how far a step has come, what its order learned from it, and the events. Usage stays."""
+        await self._record(steps, _STEP_KEY, asdict(record), happened, order_changes, kept=_USAGE)
 
     async def add_usage(self, order_id: str, round: int, step: str, usage: Usage, *happened: Event) -> None:
         """Add what model calls used to the step and the order."""
@@ -231,24 +214,7 @@ class WorkOrders:
         return StepRecord(**row) if row else None
 
     async def save_evidence(self, record: Evidence, *happened: Event, **order_changes: Any) -> None:
-        order_id = record.agent_work_order_id
-        async with self._database.writing() as connection:
-            values = asdict(record)
-            changed = {name: value for name, value in values.items() if name not in _EVIDENCE_KEY}
-            await connection.execute(
-                _upsert(self._database)(evidence)
-                .values(values)
-                .on_conflict_do_update(index_elements=list(_EVIDENCE_KEY), set_=changed)
-            )
-            if order_changes:
-                order_changes["updated_at"] = datetime.now(UTC)
-                await connection.execute(
-                    update(work_orders)
-                    .where(work_orders.c.agent_work_order_id == order_id)
-                    .values(order_changes)
-                )
-            stored = await self._append(connection, order_id, happened)
-        self._tell(stored)
+        await self._record(evidence, _EVIDENCE_KEY, asdict(record), happened, order_changes)
 
     async def evidence(self, order_id: str) -> list[Evidence]:
         async with self._database.reading() as connection:
@@ -271,6 +237,33 @@ class WorkOrders:
             rows = (await connection.execute(query)).mappings().all()
         return [_order(row) for row in rows]
 
+    async def _record(
+        self,
+        table: Table,
+        key: tuple[str, ...],
+        values: dict[str, Any],
+        happened: Sequence[Event],
+        order_changes: dict[str, Any],
+        *,
+        kept: tuple[str, ...] = (),
+    ) -> None:
+        """Write a row, new or in the place of the one with its key, with what its order learned from it."""
+        order_id = values["agent_work_order_id"]
+        upsert = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        replaced = {name: value for name, value in values.items() if name not in (*key, *kept)}
+        async with self._database.writing() as connection:
+            await connection.execute(
+                upsert(table).values(values).on_conflict_do_update(index_elements=list(key), set_=replaced)
+            )
+            if order_changes:
+                await connection.execute(
+                    update(work_orders)
+                    .where(work_orders.c.agent_work_order_id == order_id)
+                    .values({**order_changes, "updated_at": datetime.now(UTC)})
+                )
+            stored = await self._append(connection, order_id, happened)
+        self._tell(stored)
+
     async def _append(
         self, connection: AsyncConnection, order_id: str, happened: Sequence[Event]
     ) -> list[StoredEvent]:
@@ -292,10 +285,6 @@ class WorkOrders:
                 )
         if stored:
             self._feed.notify(stored[0].agent_work_order_id)
-
-
-def _upsert(database: Database) -> Any:
-    return sqlite_insert if database.is_sqlite else postgresql_insert
 
 
 async def _fetch(connection: AsyncConnection, order_id: str, *, for_update: bool = False) -> WorkOrder:
