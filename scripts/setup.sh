@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set up this machine: system packages, .venv, the package itself. Does nothing where nothing is missing.
 #   scripts/setup.sh run    what the product needs
-#   scripts/setup.sh test   and what its tests need: PostgreSQL, of which the tests start a server of their own
+#   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=${1:-run}
@@ -38,7 +38,12 @@ missing_packages() { # by their Debian names
   command -v slirp4netns >/dev/null || echo slirp4netns
   command -v setpriv >/dev/null || echo util-linux
   is_installed || find_python >/dev/null || printf '%s\n' python3 python3-venv
-  [ "$mode" != test ] || has_postgresql || echo postgresql
+  [ "$mode" = test ] || return 0
+  has_postgresql || echo postgresql
+  # Projects of every kind are verified for real.
+  command -v make >/dev/null || echo make
+  command -v npm >/dev/null || echo npm
+  command -v cargo >/dev/null || echo cargo
 }
 
 give_up() {

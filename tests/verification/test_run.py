@@ -1,6 +1,5 @@
 """Real tools on small projects: what passes, what fails, and what was never run."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,6 @@ from journeyman.sandboxes.base import Completed
 from journeyman.verification.detect import Check, detect_checks
 from journeyman.verification.run import CheckResult, Verdict, assess, judge, look, run_checks
 from tests.verification.plain import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, listing, project
-
-needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
-needs_node = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 
 
 async def verified(sandbox: ToolBox, *, timeout: float = 120, may_install: bool = False) -> Verdict:
@@ -145,7 +141,6 @@ async def test_make_is_believed_by_its_exit_code(tmp_path: Path) -> None:
     assert (verdict.passed, verdict.reason) == (True, "make test: passed")
 
 
-@needs_node
 @pytest.mark.parametrize(
     ("script", "passed", "reason"),
     [
@@ -164,7 +159,6 @@ async def test_npm_runs_the_project_s_own_script(
     assert (verdict.passed, verdict.reason) == (passed, f"npm test: {reason}")
 
 
-@needs_node
 async def test_a_script_whose_command_is_missing_proves_nothing(tmp_path: Path) -> None:
     files = {"package.json": '{"scripts": {"test": "no-such-runner"}}'}
     verdict = await verified(equipped(project(tmp_path, files)))
@@ -172,13 +166,11 @@ async def test_a_script_whose_command_is_missing_proves_nothing(tmp_path: Path) 
     assert "no-such-runner: not found" in verdict.reason
 
 
-@needs_node
 async def test_a_broken_manifest_fails(tmp_path: Path) -> None:
     verdict = await verified(equipped(project(tmp_path, {"package.json": "{"})))
     assert verdict.passed is False
 
 
-@needs_cargo
 @pytest.mark.parametrize(
     ("body", "passed", "reason"),
     [
