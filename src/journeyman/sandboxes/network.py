@@ -6,6 +6,7 @@ API included, would be open to the agent. Addresses of the local network stay re
 """
 
 import asyncio
+import fcntl
 import os
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ INSTALL = "For a network in the sandbox install it: apt-get install slirp4netns.
 RESOLVER = "10.0.2.3"
 """Where slirp4netns answers questions for names, with what the host's own resolver says."""
 _PATIENCE_SECONDS = 10.0
+_NS_GET_USERNS = 0xB701
+"""The kernel's number for asking a namespace which user namespace owns it."""
 
 
 class Network:
@@ -45,7 +48,7 @@ async def connect(jail_pid: int) -> Network:
         network.close()
         raise SandboxUnavailable(
             "slirp4netns could not connect the sandbox",
-            hint="It needs /dev/net/tun; or set JOURNEYMAN_SANDBOX_NETWORK=none.",
+            hint="Let this user open /dev/net/tun, or set JOURNEYMAN_SANDBOX_NETWORK=none.",
         )
     return network
 
@@ -59,20 +62,33 @@ def _start(jail_pid: int) -> tuple[Network, int]:
     leaving, keeping = os.pipe()
     ready, saying = os.pipe()
     arguments = ["--configure", "--disable-host-loopback", f"--exit-fd={leaving}", f"--ready-fd={saying}"]
+    lent = [leaving, saying]
+    if os.geteuid() != 0:
+        lent.append(_owner_of(inside))
+        arguments.append(f"--userns-path=/proc/self/fd/{lent[-1]}")
     try:
         process = subprocess.Popen(
             [program, *arguments, inside, "tap0"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(leaving, saying),
+            pass_fds=lent,
             env={},
             start_new_session=True,
         )
     finally:
-        os.close(leaving)
-        os.close(saying)
+        for descriptor in lent:
+            os.close(descriptor)
     return Network(process, keeping), ready
+
+
+def _owner_of(inside: str) -> int:
+    """The user namespace that the jail's network belongs to; the jail itself sits in one further in."""
+    network = os.open(f"/proc/{inside}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.ioctl(network, _NS_GET_USERNS)
+    finally:
+        os.close(network)
 
 
 async def _answer(descriptor: int) -> bytes:
