@@ -54,22 +54,24 @@ class Customer:
     async def until_completed(self, count: int) -> None:
         """Wait until so many orders are completed. Asks seldom: following each is work for the server."""
         while await self._count("completed") < count:
+            await asyncio.sleep(0.2)
             assert await self._count("failed") == 0, "an order failed"
-            await asyncio.sleep(0.1)
 
     async def _count(self, status: str) -> int:
         answer = await self._client.get(_ORDERS, params={"status": status, "limit": 1})
         total: int = answer.json()["total_count"]
         return total
 
-    async def time_reads(self, order_id: str, *, until: asyncio.Event, most: int) -> list[float]:
+    async def time_reads(
+        self, order_id: str, *, pause: float, until: asyncio.Event, most: int = 100_000
+    ) -> list[float]:
         """How long reading one order takes, again and again."""
         times: list[float] = []
         while not until.is_set() and len(times) < most:
             began = time.monotonic()
             await self.read(order_id)
             times.append(time.monotonic() - began)
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(pause)
         return times
 
 

@@ -31,6 +31,8 @@ from tests.journeys.product import Product
 _CALLS = 10
 _LATENCY = 0.2
 _COMMAND = "echo x >>notes.txt"
+_PAUSE = 0.05
+"""Between two readings while the orders run: more often, and the readings would be the load."""
 
 
 @dataclass
@@ -78,12 +80,12 @@ async def _measure(product: Product, repository: Path, floor: Floor, count: int)
     async with customer(product.url) as someone:
         known = await someone.submit(repository, MODEL)
         await someone.finish(known)
-        idle = await someone.time_reads(known, until=asyncio.Event(), most=400)
+        idle = await someone.time_reads(known, pause=0.005, until=asyncio.Event(), most=400)
         memory = Memory(memory_mb(product.pid, "VmRSS"))
         began = time.monotonic()
         done = asyncio.Event()
         watching = asyncio.gather(
-            someone.time_reads(known, until=done, most=100_000),
+            someone.time_reads(known, pause=_PAUSE, until=done),
             memory.watch(product.pid, done),
             memory.look_at_jails(product.pid, 5.0),
         )

@@ -26,7 +26,7 @@ from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.workers import Engine
+from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
@@ -50,7 +50,6 @@ class Journeyman:
     """The product's parts, put together."""
 
     services: Services
-    engine: Engine
     workshop: Workshop
 
 
@@ -76,7 +75,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         forges={"github": github, "local": local},
         agents={"builtin": BuiltinAgent(gateway, settings)},
     )
-    engine = Engine(workshop, database_url=url, home=settings.home)
+    hired = Worker(workshop, database_url=url, home=settings.home) if worker else None
     services = Services(
         settings=settings,
         database=store,
@@ -89,18 +88,20 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         agents=workshop.agents,
         gateway=gateway,
         workflows=Shelf(settings.home / "workflows"),
-        submit_round=engine.submit,
+        order_accepted=hired.wake if hired else lambda: None,
         is_ready=lambda: _readiness(store),
     )
-    await engine.start(works=worker)
+    if hired:
+        await hired.start()
     warming_up = asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL))
     try:
-        yield Journeyman(services, engine, workshop)
+        yield Journeyman(services, workshop)
     finally:
         feed.close()
         warming_up.cancel()
         await asyncio.gather(warming_up, return_exceptions=True)
-        await engine.stop()
+        if hired:
+            await hired.stop()
         await gateway.close()
         await sandboxes.close()
         await github.aclose()

@@ -5,7 +5,7 @@ import contextlib
 import subprocess
 from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from journeyman.sandboxes.base import Readiness, Sandbox, SandboxProvider, Sandb
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import OrderFilter, WorkOrders
 from journeyman.workflows.shelf import Shelf
 
 ORDERS = "/api/agent-work-orders"
@@ -83,8 +83,11 @@ class Api:
     url: str
     client: httpx2.AsyncClient
     services: Services
-    submitted: list[WorkOrder] = field(default_factory=list)
-    """What was handed to the engine, in order."""
+
+    async def accepted(self) -> list[WorkOrder]:
+        """Every order that was stored, oldest first."""
+        found, _ = await self.services.orders.find(OrderFilter(), limit=200, sort="created_at")
+        return found
 
     async def submit(self, repository: Path, **fields: Any) -> str:
         body = {
@@ -155,11 +158,7 @@ async def served(
 ) -> AsyncIterator[Api]:
     feed = Feed(database)
     github = GitHubForge(settings)
-    submitted: list[WorkOrder] = []
     local = LocalForge(database, settings.server_url)
-
-    async def hand_to_engine(order: WorkOrder) -> None:
-        submitted.append(order)
 
     async def is_ready() -> dict[str, bool]:
         return {"database": True} if checks is None else checks
@@ -176,11 +175,11 @@ async def served(
         agents=agents or {"builtin": IdleAgent()},
         gateway=Gateway(settings),
         workflows=Shelf(settings.home / "workflows"),
-        submit_round=hand_to_engine,
+        order_accepted=lambda: None,
         is_ready=is_ready,
     )
     async with listening(services) as url, httpx2.AsyncClient(base_url=url, timeout=30) as client:
-        yield Api(url, client, services, submitted)
+        yield Api(url, client, services)
     await github.aclose()
 
 

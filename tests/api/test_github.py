@@ -43,7 +43,7 @@ async def test_an_issue_becomes_the_task(
         order = answer.json()["agent_work_order"]
         assert order["title"] == "Last page[31m is cut off"
         assert order["github_issue_number"] == str(number)
-        task = api.submitted[0].initial_prompt
+        task = (await api.accepted())[0].initial_prompt
         assert (
             task == f"Issue #{number}: Last page[31m is cut off\n\nPage 3 shows nothing.\n\nMind the tests."
         )

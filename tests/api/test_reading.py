@@ -22,7 +22,7 @@ async def busy(api: Api, repository: Path) -> Api:
     for title in ("Alpha", "Beta", "Gamma"):
         workflow = "agent_workflow_build" if title == "Beta" else "agent_workflow_plan"
         await api.submit(repository, initial_prompt=title, workflow_type=workflow)
-    first, second, _ = [order.agent_work_order_id for order in api.submitted]
+    first, second, _ = [order.agent_work_order_id for order in await api.accepted()]
     await api.begin(first)
     await api.complete(first)
     await api.begin(second)
@@ -83,7 +83,7 @@ async def test_an_unknown_order_is_not_found_by_any_call(api: Api, order_id: str
 
 
 async def test_logs_are_the_events_without_chatter_with_their_level(busy: Api) -> None:
-    order_id = busy.submitted[1].agent_work_order_id
+    order_id = (await busy.accepted())[1].agent_work_order_id
     await busy.say(order_id, "thinking")
     await busy.services.orders.emit(
         order_id,
@@ -105,7 +105,7 @@ async def test_logs_are_the_events_without_chatter_with_their_level(busy: Api) -
 
 
 async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: Api) -> None:
-    order_id = busy.submitted[1].agent_work_order_id
+    order_id = (await busy.accepted())[1].agent_work_order_id
     now = datetime.now(UTC)
     outputs: dict[str, dict[str, Any]] = {
         "plan": {"reasoning": "It is off by one.", "subtasks": [{"title": "a"}, {"title": "b"}]},
@@ -148,7 +148,7 @@ async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: A
 
 
 async def test_an_order_that_has_not_begun_has_an_empty_diff_and_no_progress(busy: Api) -> None:
-    order_id = busy.submitted[2].agent_work_order_id
+    order_id = (await busy.accepted())[2].agent_work_order_id
     diff = await busy.client.get(f"{ORDERS}/{order_id}/diff")
     assert (diff.status_code, diff.text) == (200, "")
     progress = (await busy.client.get(f"{ORDERS}/{order_id}/git-progress")).json()
@@ -168,7 +168,7 @@ async def test_an_order_that_has_not_begun_has_an_empty_diff_and_no_progress(bus
 
 async def test_diff_and_progress_are_read_from_the_orders_branch(api: Api, repository: Path) -> None:
     order_id = await api.submit(repository)
-    order = api.submitted[0]
+    order = (await api.accepted())[0]
     where = local_repository(order.repository_url)
     mirror = await api.services.mirrors.refresh(where, await api.services.forges["local"].remote(where))
     base = await mirror.resolve("main")

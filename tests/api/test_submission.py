@@ -80,7 +80,7 @@ async def test_an_order_is_stored_handed_to_the_engine_and_answered_with_the_con
     assert (order["status"], order["title"], order["agent"]) == ("pending", "Fix the last page", "builtin")
     assert order["git_branch_name"] == f"journeyman/fix-the-last-page-{order_id}"
     assert order["repository_url"] == repository.as_uri()
-    [submitted] = api.submitted
+    [submitted] = await api.accepted()
     assert submitted.agent_work_order_id == order_id
     assert submitted.workflow["steps"][0]["kind"] == "build"
     assert submitted.priority == 3
@@ -125,7 +125,7 @@ async def test_an_address_that_is_no_repository_is_refused(api: Api, url: str) -
     assert problem["category"] == "invalid_input"
     assert problem["hint"]
     assert await api.stored() == 0
-    assert api.submitted == []
+    assert await api.accepted() == []
 
 
 async def test_directories_are_refused_where_the_operator_does_not_allow_them(
@@ -181,7 +181,7 @@ async def test_a_wrong_field_is_named_and_nothing_is_stored(
     assert named in problem["detail"]
     assert problem["hint"]
     assert await api.stored() == 0
-    assert api.submitted == []
+    assert await api.accepted() == []
 
 
 async def test_a_misspelt_name_is_answered_with_the_one_that_was_meant(api: Api, repository: Path) -> None:
@@ -290,7 +290,7 @@ async def test_a_quick_job_is_a_work_order_with_the_defaults(
         answer = await api.client.post("/submit", json={"repo_url": str(repository), "task": "Fix it"})
         assert answer.status_code == 201
         job = answer.json()
-        assert job == {"job_id": api.submitted[0].agent_work_order_id, "status": "pending"}
+        assert job == {"job_id": (await api.accepted())[0].agent_work_order_id, "status": "pending"}
         status = (await api.client.get(f"/status/{job['job_id']}")).json()
         assert (status["status"], status["current_phase"]) == ("pending", None)
         result = (await api.client.get(f"/result/{job['job_id']}")).json()

@@ -34,7 +34,7 @@ async def test_submit_prints_the_orders_id_and_comes_back(
 ) -> None:
     done = await terminal.run("submit", "Fix the pager", "--repository", str(repository), *DEMO)
     assert done.code == 0, done.err
-    [order] = api.submitted
+    [order] = await api.accepted()
     assert done.out.startswith(order.agent_work_order_id)
     assert f"jm watch {order.agent_work_order_id}" in done.err
     assert order.repository_url == repository.as_uri()
@@ -49,7 +49,7 @@ async def test_every_option_reaches_the_order(api: Api, terminal: Terminal, repo
     done = await ended(await terminal.start(*command, stdin=asyncio.subprocess.PIPE), b"Fix the pager")
     assert done.code == 0, done.err
     assert json.loads(done.out)["agent_work_order"]["git_branch_name"] == "fix/pager"
-    [order] = api.submitted
+    [order] = await api.accepted()
     assert (order.initial_prompt, order.workflow_type) == ("Fix the pager", "agent_workflow_build")
     assert (order.sandbox_type, order.budget_usd, order.base_branch) == ("git_branch", 1.5, "main")
     assert order.priority == 9
@@ -64,7 +64,7 @@ async def test_the_repository_around_the_working_directory_is_the_default(
     inside.mkdir(parents=True)
     done = await terminal.run("submit", "Fix it", *DEMO, cwd=inside)
     assert done.code == 0, done.err
-    assert api.submitted[0].repository_url == repository.as_uri()
+    assert (await api.accepted())[0].repository_url == repository.as_uri()
 
 
 async def test_watching_tells_the_story_as_it_happens_and_ends_with_the_order(
@@ -72,7 +72,7 @@ async def test_watching_tells_the_story_as_it_happens_and_ends_with_the_order(
 ) -> None:
     process = await terminal.start("submit", "Fix the pager", "-r", str(repository), *DEMO, "--watch")
     await read_until(process.stdout, "Fix the pager")
-    order_id = api.submitted[0].agent_work_order_id
+    order_id = (await api.accepted())[0].agent_work_order_id
     await api.begin(
         order_id,
         WorkflowPhaseStarted(phase="planning"),
@@ -207,7 +207,7 @@ async def test_missing_isolation_is_said_aloud(
         there = replace(terminal, url=api.url)
         done = await there.run("submit", "Fix it", "-r", str(repository), *DEMO)
         assert "without isolation" in done.err
-        shown = await there.run("show", api.submitted[0].agent_work_order_id)
+        shown = await there.run("show", (await api.accepted())[0].agent_work_order_id)
         assert "without isolation" in shown.err
 
 

@@ -18,7 +18,6 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
-from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
@@ -38,8 +37,8 @@ class Services:
     """By name; the first is the one that orders get when they name none."""
     gateway: Gateway
     workflows: Shelf
-    submit_round: Callable[[WorkOrder], Awaitable[None]]
-    """Hands the order's round to the engine; twice is once."""
+    order_accepted: Callable[[], None]
+    """Tells the worker of this process, if it has one, that an order waits."""
     is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
 
 

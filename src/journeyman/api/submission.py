@@ -1,7 +1,7 @@
 """Accept a work order: look at everything that can be wrong with it, then store it and hand it on.
 
-Nothing is stored before every check has passed; an order that was accepted is handed to the engine
-after it is stored, and the engine looks for stored orders when it starts, so none falls between.
+Nothing is stored before every check has passed. A stored order is accepted: workers find it in the table,
+whatever happens to this process.
 """
 
 import asyncio
@@ -34,18 +34,12 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
     if idempotency_key is not None:
         earlier = await services.orders.with_key(idempotency_key, digest)
         if earlier is not None:
-            return await _hand_on(services, earlier)
+            return earlier
     order, events = await _prepare(services, request)
     order, _ = await services.orders.create(
         order, *events, idempotency_key=idempotency_key, request_digest=digest
     )
-    return await _hand_on(services, order)
-
-
-async def _hand_on(services: Services, order: WorkOrder) -> WorkOrder:
-    # A server that stopped between storing and handing on left the order pending: a repeat heals it.
-    if order.status == "pending":
-        await services.submit_round(order)
+    services.order_accepted()
     return order
 
 

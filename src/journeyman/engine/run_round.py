@@ -9,7 +9,7 @@ reading takes the same road as the first.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -25,15 +25,21 @@ from journeyman.workflows.schema import Workflow
 
 @DBOS.dbos_class()
 class Rounds(DBOSConfiguredInstance):
-    def __init__(self, workshop: Workshop) -> None:
+    def __init__(self, workshop: Workshop, *, on_end: Callable[[], None]) -> None:
         super().__init__("rounds")
         self._workshop = workshop
-        self._running: set[asyncio.Task[Any]] = set()
+        self._on_end = on_end
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+
+    @property
+    def running(self) -> set[str]:
+        """The orders whose rounds run in this process."""
+        return set(self._tasks)
 
     @DBOS.workflow(name="run_round", max_recovery_attempts=10_000)
     async def run_round(self, order_id: str, definition: dict[str, Any]) -> str:
         """Carry one round to its end and return the order's status."""
-        with self._interruptible():
+        with self._interruptible(order_id):
             return await self._tell_story(order_id, definition)
 
     async def _tell_story(self, order_id: str, definition: dict[str, Any]) -> str:
@@ -63,20 +69,21 @@ class Rounds(DBOSConfiguredInstance):
 
     async def interrupt(self) -> None:
         """Cut off what runs in this process. It counts as a crash: the next start goes on with it."""
-        tasks = list(self._running)
+        tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    def _interruptible(self, order_id: str) -> Iterator[None]:
         task = asyncio.current_task()
         assert task is not None
-        self._running.add(task)
+        self._tasks[order_id] = task
         try:
             yield
         finally:
-            self._running.discard(task)
+            del self._tasks[order_id]
+            self._on_end()
 
     # What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
 

@@ -1,31 +1,35 @@
-"""The worker: launches the durable engine in this process and hands it rounds.
+"""The worker: launches the durable engine in this process and starts rounds in it.
 
-A round's workflow id is made of the order and the round's number, so handing it over twice is once. The
+A round's workflow id is made of the order and the round's number, so starting it twice is once. The
 application version is fixed: were it a hash of the code, every upgrade would strand what is running.
+
+Orders wait in our own table, not in the engine's queue: starting one costs no polling, and the line can
+be seen by whoever reads orders.
 """
 
 import asyncio
 from pathlib import Path
 
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman.database import engine_database
+from journeyman.engine.queue import Waiting, next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.workshop import Workshop
-from journeyman.work_orders.order import WorkOrder
 
-_QUEUE = "rounds"
 _VERSION = "1"
 _THREADS = 16
-_POLL_SECONDS = 0.1
-_LOWEST_PRIORITY = 10
-"""The queue takes small numbers first; ours are the other way round, as people say it."""
+_LOOK_ANYWAY_SECONDS = 5.0
+"""Orders that another process accepted are found without a wake-up from it."""
 
 
-class Engine:
+class Worker:
     def __init__(self, workshop: Workshop, *, database_url: str, home: Path) -> None:
         self._workshop = workshop
-        self._rounds = Rounds(workshop)
+        self._news = asyncio.Event()
+        self._rounds = Rounds(workshop, on_end=self._news.set)
+        self._starting: set[str] = set()
+        self._dispatching: asyncio.Task[None] | None = None
         url, engine = engine_database(database_url, home)
         config: DBOSConfig = {
             "name": "journeyman",
@@ -33,7 +37,6 @@ class Engine:
             "application_version": _VERSION,
             "executor_id": "embedded",
             "max_executor_threads": _THREADS,
-            "notification_listener_polling_interval_sec": 1.0,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "WARNING",
         }
@@ -41,31 +44,40 @@ class Engine:
             config["system_database_engine"] = engine
         DBOS(config=config)
 
-    async def start(self, *, works: bool = True) -> None:
-        """Launch on the running loop; a worker then goes on with everything that was not finished."""
-        if not works:
-            DBOS.listen_queues([])
-        else:
-            await self._workshop.sweep()
+    async def start(self) -> None:
+        """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
+        await self._workshop.sweep()
         DBOS.launch()
-        await DBOS.register_queue_async(
-            _QUEUE,
-            worker_concurrency=self._workshop.settings.max_concurrent_orders,
-            polling_interval_sec=_POLL_SECONDS,
-        )
-        if works:
-            for order in await self._workshop.orders.unfinished():
-                await self.submit(order)
+        self._dispatching = asyncio.create_task(self._dispatch())
 
-    async def submit(self, order: WorkOrder) -> None:
-        workflow_id = f"{order.agent_work_order_id}-{order.round}"
-        with SetWorkflowID(workflow_id), SetEnqueueOptions(priority=_LOWEST_PRIORITY - order.priority):
-            await DBOS.enqueue_workflow_async(
-                _QUEUE, self._rounds.run_round, order.agent_work_order_id, order.workflow
-            )
+    def wake(self) -> None:
+        """There is a new order."""
+        self._news.set()
 
     async def stop(self) -> None:
         """Stop taking work. What is running is cut off here and goes on at the next start."""
+        if self._dispatching is not None:
+            self._dispatching.cancel()
+            await asyncio.gather(self._dispatching, return_exceptions=True)
         await self._rounds.interrupt()
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
-        await self._rounds.interrupt()
+
+    async def _dispatch(self) -> None:
+        while True:
+            self._news.clear()
+            await self._start_what_may()
+            try:
+                await asyncio.wait_for(self._news.wait(), _LOOK_ANYWAY_SECONDS)
+            except TimeoutError:
+                continue
+
+    async def _start_what_may(self) -> None:
+        pending = {order.agent_work_order_id: order for order in await self._workshop.orders.pending()}
+        self._starting &= pending.keys()
+        waiting = [Waiting(order_id, order.priority, order.created_at) for order_id, order in pending.items()]
+        limit = self._workshop.settings.max_concurrent_orders
+        for order_id in next_to_start(waiting, self._rounds.running | self._starting, limit=limit):
+            order = pending[order_id]
+            self._starting.add(order_id)
+            with SetWorkflowID(f"{order_id}-{order.round}"):
+                await DBOS.start_workflow_async(self._rounds.run_round, order_id, order.workflow)

@@ -19,7 +19,7 @@ from journeyman.events import log
 from journeyman.events.feed import Feed
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
 from journeyman.work_orders.lifecycle import advance
-from journeyman.work_orders.order import Evidence, StepRecord, Usage, WorkOrder
+from journeyman.work_orders.order import FINISHED, Evidence, StepRecord, Usage, WorkOrder
 from journeyman.work_orders.tables import evidence, steps, work_orders
 
 Sort = Literal[
@@ -228,12 +228,15 @@ class WorkOrders:
 
     async def unfinished(self) -> list[WorkOrder]:
         """Every order that is not at its end, oldest first."""
+        return await self._oldest_first(work_orders.c.status.not_in(FINISHED))
+
+    async def pending(self) -> list[WorkOrder]:
+        """Every order that waits to be started, oldest first."""
+        return await self._oldest_first(work_orders.c.status == "pending")
+
+    async def _oldest_first(self, condition: ColumnElement[bool]) -> list[WorkOrder]:
         async with self._database.reading() as connection:
-            query = (
-                select(work_orders)
-                .where(work_orders.c.status.not_in(("completed", "failed", "cancelled")))
-                .order_by(work_orders.c.created_at)
-            )
+            query = select(work_orders).where(condition).order_by(work_orders.c.created_at)
             rows = (await connection.execute(query)).mappings().all()
         return [_order(row) for row in rows]
 
