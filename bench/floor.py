@@ -20,7 +20,8 @@ class Floor:
         self._place = place
         self._mirror = place / "mirror.git"
         self._names = 0
-        self._adding = asyncio.Lock()
+        self._alone = asyncio.Lock()
+        """Held for what two gits cannot do at once in one repository: fetch, and add a worktree."""
         place.mkdir()
         git(place, "clone", "-q", "--bare", str(repository), str(self._mirror))
         git(self._mirror, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
@@ -39,7 +40,8 @@ class Floor:
     async def submit(self) -> None:
         """From an order to a pushed branch, the agent being instant."""
         name, tree = self._next()
-        await _git(self._mirror, "fetch", "-q", "origin")
+        async with self._alone:
+            await _git(self._mirror, "fetch", "-q", "origin")
         await self._check_out(name, tree)
         (tree / "notes.txt").write_text("done\n")
         await self._publish(name, tree)
@@ -63,10 +65,8 @@ class Floor:
         await self._publish(name, tree)
 
     async def _check_out(self, name: str, tree: Path) -> None:
-        """As `worktree add` does; two of them at once on one repository fail, so only the files are written
-        at once.
-        """
-        async with self._adding:
+        """As `worktree add` does it, with the files written outside the lock."""
+        async with self._alone:
             add = ("worktree", "add", "-q", "--no-checkout", "-b", name, str(tree), "main")
             await _git(self._mirror, *add)
         await _git(tree, "reset", "-q", "--hard")

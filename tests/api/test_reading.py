@@ -171,7 +171,7 @@ async def test_diff_and_progress_are_read_from_the_orders_branch(api: Api, repos
     order = (await api.accepted())[0]
     where = local_repository(order.repository_url)
     mirror = await api.services.mirrors.refresh(where, await api.services.forges["local"].remote(where))
-    base = await mirror.resolve("main")
+    base = mirror.resolve("main")
     await api.services.orders.change(order_id, base_commit_sha=base)
     git(repository, "switch", "-q", "-c", "work")
     (repository / "pager.py").write_text("PAGE = 20\nLAST = True\n")

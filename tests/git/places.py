@@ -10,7 +10,7 @@ from typing import Literal
 
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import Mirror, Mirrors
+from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.workspaces import Workspace, Workspaces
 from journeyman.work_orders.repositories import Repository, parse_repository
 
@@ -90,7 +90,7 @@ class Bench:
         self.mirrors = Mirrors(self.home / "mirrors")
         self.workspaces = Workspaces(self.home / "workspaces")
 
-    async def refresh(self) -> Mirror:
+    async def refresh(self) -> FreshMirror:
         return await self.mirrors.refresh(repository_at(self.source), remote_of(self.source))
 
     async def open(self, order_id: str = ORDER, branch: str | None = None) -> Workspace:
@@ -100,7 +100,7 @@ class Bench:
             order_id=order_id,
             kind=self.kind,
             branch=branch or f"journeyman/work-{order_id}",
-            base_commit_sha=await mirror.resolve("main"),
+            base_commit_sha=mirror.resolve("main"),
         )
 
 

@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import InvalidRepository
-from journeyman.git.mirrors import Mirror, Mirrors
+from journeyman.git.mirrors import FreshMirror, Mirrors
 from tests.git.places import commit_files, git, remote_of, repository_at
 
 
-async def check(home: Path, source: Path, *, max_files: int = 1000, max_bytes: int = 1_000_000) -> Mirror:
+async def check(
+    home: Path, source: Path, *, max_files: int = 1000, max_bytes: int = 1_000_000
+) -> FreshMirror:
     mirror = await Mirrors(home / "mirrors").refresh(repository_at(source), remote_of(source))
-    await mirror.check_checkout(await mirror.resolve("main"), max_files=max_files, max_bytes=max_bytes)
+    await mirror.check_checkout(mirror.resolve("main"), max_files=max_files, max_bytes=max_bytes)
     return mirror
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from journeyman.errors import InvalidInput, InvalidRepository
 from journeyman.forges.base import Remote
-from journeyman.git.mirrors import Mirror, Mirrors
+from journeyman.git.mirrors import FreshMirror, Mirrors
 from tests.git.places import commit_files, git, make_repository, remote_of, repository_at
 
 
@@ -17,14 +17,14 @@ def mirrors(home: Path) -> Mirrors:
     return Mirrors(home / "mirrors")
 
 
-async def refresh(mirrors: Mirrors, source: Path) -> Mirror:
+async def refresh(mirrors: Mirrors, source: Path) -> FreshMirror:
     return await mirrors.refresh(repository_at(source), remote_of(source))
 
 
 async def test_a_branch_resolves_to_the_commit_that_the_remote_has(mirrors: Mirrors, source: Path) -> None:
     mirror = await refresh(mirrors, source)
-    assert await mirror.default_branch() == "main"
-    assert await mirror.resolve("main") == git(source, "rev-parse", "main")
+    assert mirror.default_branch() == "main"
+    assert mirror.resolve("main") == git(source, "rev-parse", "main")
 
 
 async def test_a_refresh_fetches_what_is_new_into_the_same_mirror(mirrors: Mirrors, source: Path) -> None:
@@ -36,29 +36,29 @@ async def test_a_refresh_fetches_what_is_new_into_the_same_mirror(mirrors: Mirro
     commit_files(source, {"more.txt": "more\n"}, "More")
     after = await refresh(mirrors, source)
     assert (after.path / "kept").exists(), "it was cloned again"
-    assert await after.resolve("main") == git(source, "rev-parse", "main")
+    assert after.resolve("main") == git(source, "rev-parse", "main")
     with pytest.raises(InvalidRepository, match="no branch 'short-lived'"):
-        await after.resolve("short-lived")
+        after.resolve("short-lived")
 
 
 async def test_a_rewritten_branch_is_followed(mirrors: Mirrors, source: Path) -> None:
     await refresh(mirrors, source)
     git(source, "commit", "--quiet", "--amend", "--message", "Begin differently")
     mirror = await refresh(mirrors, source)
-    assert await mirror.resolve("main") == git(source, "rev-parse", "main")
+    assert mirror.resolve("main") == git(source, "rev-parse", "main")
 
 
 async def test_the_default_branch_follows_the_remote_head(mirrors: Mirrors, source: Path) -> None:
     await refresh(mirrors, source)
     git(source, "checkout", "--quiet", "-b", "trunk")
-    assert await (await refresh(mirrors, source)).default_branch() == "trunk"
+    assert (await refresh(mirrors, source)).default_branch() == "trunk"
 
 
 async def test_a_half_made_clone_is_thrown_away(mirrors: Mirrors, source: Path) -> None:
     partial = mirrors.at(repository_at(source)).path.with_suffix(".partial")
     (partial / ".git" / "objects").mkdir(parents=True)
     mirror = await refresh(mirrors, source)
-    assert await mirror.resolve("main") == git(source, "rev-parse", "main")
+    assert mirror.resolve("main") == git(source, "rev-parse", "main")
     assert not partial.exists()
 
 
@@ -69,13 +69,13 @@ async def test_lock_files_of_a_killed_fetch_do_not_stop_the_next(mirrors: Mirror
     (mirror.path / "refs/remotes/origin/main.lock").touch()
     git(source, "commit", "--quiet", "--allow-empty", "--message", "More")
     git(source, "checkout", "--quiet", "-b", "other")
-    assert await (await refresh(mirrors, source)).resolve("main") == git(source, "rev-parse", "main")
+    assert (await refresh(mirrors, source)).resolve("main") == git(source, "rev-parse", "main")
 
 
 async def test_many_refreshes_at_once_make_one_mirror(home: Path, source: Path) -> None:
     several = [Mirrors(home / "mirrors") for _ in range(4)]
     made = await asyncio.gather(*(refresh(mirrors, source) for mirrors in several))
-    assert {await mirror.resolve("main") for mirror in made} == {git(source, "rev-parse", "main")}
+    assert {mirror.resolve("main") for mirror in made} == {git(source, "rev-parse", "main")}
     assert [path.name for path in (home / "mirrors").iterdir() if path.suffix == ".git"] == [
         made[0].path.name
     ]
@@ -91,7 +91,7 @@ async def test_a_mirror_outlives_the_directory_it_was_made_from(mirrors: Mirrors
 async def test_an_empty_repository_is_refused_with_what_to_do(mirrors: Mirrors, tmp_path: Path) -> None:
     mirror = await refresh(mirrors, make_repository(tmp_path / "empty", {}))
     with pytest.raises(InvalidRepository, match="no commits") as raised:
-        await mirror.default_branch()
+        mirror.default_branch()
     assert raised.value.hint
 
 
@@ -99,8 +99,8 @@ async def test_a_head_that_points_nowhere_is_refused(mirrors: Mirrors, source: P
     git(source, "symbolic-ref", "HEAD", "refs/heads/nowhere")
     mirror = await refresh(mirrors, source)
     with pytest.raises(InvalidRepository, match="points at no branch"):
-        await mirror.default_branch()
-    assert await mirror.resolve("main")
+        mirror.default_branch()
+    assert mirror.resolve("main")
 
 
 async def test_a_branch_called_head_is_only_a_branch(mirrors: Mirrors, source: Path) -> None:
@@ -109,9 +109,9 @@ async def test_a_branch_called_head_is_only_a_branch(mirrors: Mirrors, source: P
     commit_files(source, {"more.txt": "more\n"}, "More")
     git(source, "update-ref", "refs/heads/HEAD", first)
     mirror = await refresh(mirrors, source)
-    assert await mirror.default_branch() == "main"
-    assert await mirror.resolve("HEAD") == first
-    assert await mirror.resolve("main") == git(source, "rev-parse", "refs/heads/main")
+    assert mirror.default_branch() == "main"
+    assert mirror.resolve("HEAD") == first
+    assert mirror.resolve("main") == git(source, "rev-parse", "refs/heads/main")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ async def test_a_branch_called_head_is_only_a_branch(mirrors: Mirrors, source: P
 async def test_only_a_branch_can_be_named_as_a_base(mirrors: Mirrors, source: Path, branch: str) -> None:
     mirror = await refresh(mirrors, source)
     with pytest.raises(InvalidRepository, match="no branch"):
-        await mirror.resolve(branch)
+        mirror.resolve(branch)
 
 
 @pytest.mark.parametrize("commit", ["--output=/tmp/x", "HEAD", "main", "abc", ""])
@@ -153,7 +153,7 @@ async def test_a_repository_that_is_gone_is_said_to_be(mirrors: Mirrors, source:
 async def test_a_file_is_read_as_it_is_in_a_commit(mirrors: Mirrors, source: Path) -> None:
     commit_files(source, {"new\nline.txt": "odd\n"}, "Odd")
     mirror = await refresh(mirrors, source)
-    head = await mirror.resolve("main")
+    head = mirror.resolve("main")
     assert await mirror.file_at(head, "readme.md") == b"hello\n"
     assert await mirror.file_at(head, "readme.md", limit=2) == b"he"
     assert await mirror.file_at(head, "new\nline.txt") == b"odd\n"
@@ -165,7 +165,7 @@ async def test_a_diff_is_unified_and_cut_when_it_is_long(mirrors: Mirrors, sourc
     base = git(source, "rev-parse", "main")
     commit_files(source, {"src/app.py": "two\n"}, "Two")
     mirror = await refresh(mirrors, source)
-    head = await mirror.resolve("main")
+    head = mirror.resolve("main")
     assert "-one\n+two\n" in await mirror.diff(base, head)
     assert await mirror.changed_paths(base, head) == ["src/app.py"]
     cut = await mirror.diff(base, head, limit=20)
@@ -175,7 +175,7 @@ async def test_a_diff_is_unified_and_cut_when_it_is_long(mirrors: Mirrors, sourc
 
 async def test_a_note_is_kept_with_a_commit_and_can_be_written_again(mirrors: Mirrors, source: Path) -> None:
     mirror = await refresh(mirrors, source)
-    head = await mirror.resolve("main")
+    head = mirror.resolve("main")
     await mirror.annotate(head, {"plan.md": b"first"})
     await mirror.annotate(head, {"plan.md": b"second\n\n\n# part", "results.json": b"{}"})
     note = git(mirror.path, "notes", "--ref=journeyman", "show", head)

@@ -45,7 +45,7 @@ async def open_workspace(github: GitHubStandIn, home: Path, where: Remote | None
         order_id=ORDER,
         kind="git_worktree",
         branch="journeyman/work",
-        base_commit_sha=await mirror.resolve(await mirror.default_branch()),
+        base_commit_sha=mirror.resolve(mirror.default_branch()),
     )
 
 

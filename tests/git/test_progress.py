@@ -42,7 +42,7 @@ async def test_numbers_match_a_history_counted_by_hand(workspace: Workspace) -> 
 async def test_an_order_without_a_branch_has_made_no_progress(source: Path, home: Path) -> None:
     bench = Bench(source, home, "git_worktree")
     mirror = await bench.refresh()
-    progress = await mirror.progress(ORDER, "journeyman/none", await mirror.resolve("main"))
+    progress = await mirror.progress(ORDER, "journeyman/none", mirror.resolve("main"))
     assert progress.git_commit_count == progress.git_files_changed == 0
     assert progress.latest_commit_sha is None
     assert progress.phase_history == ()

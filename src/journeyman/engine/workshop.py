@@ -40,6 +40,8 @@ class Workshop:
     sandboxes: SandboxProvider
     forges: Mapping[str, Forge]
     agents: Mapping[str, Agent]
+    _open: dict[str, Workspace] = field(default_factory=dict)
+    """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     def repository(self, order: WorkOrder) -> Repository:
@@ -58,8 +60,8 @@ class Workshop:
         forge = self.forges[repository.forge]
         mirror = await self.mirrors.refresh(repository, await forge.remote(repository))
         if order.base_commit_sha is None:
-            base_branch = order.base_branch or await mirror.default_branch()
-            base = await mirror.resolve(base_branch)
+            base_branch = order.base_branch or mirror.default_branch()
+            base = mirror.resolve(base_branch)
             await mirror.check_checkout(
                 base,
                 max_files=self.settings.repository_max_files,
@@ -121,6 +123,7 @@ class Workshop:
             workspace = await self._open_workspace(order, self.repository(order))
             await workspace.snapshot()
         await self.workspaces.remove(order.agent_work_order_id)
+        self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
 
     async def sweep(self) -> None:
@@ -136,13 +139,17 @@ class Workshop:
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
-        return await self.workspaces.open(
-            self.mirrors.at(repository),
-            order_id=order.agent_work_order_id,
-            kind=order.sandbox_type,
-            branch=order.git_branch_name,
-            base_commit_sha=order.base_commit_sha,
-        )
+        known = self._open.get(order.agent_work_order_id)
+        if known is None or not known.tree.is_dir():
+            known = await self.workspaces.open(
+                self.mirrors.at(repository),
+                order_id=order.agent_work_order_id,
+                kind=order.sandbox_type,
+                branch=order.git_branch_name,
+                base_commit_sha=order.base_commit_sha,
+            )
+            self._open[order.agent_work_order_id] = known
+        return known
 
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings = self.settings

@@ -28,18 +28,18 @@ class LocalForge:
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
         path = _path(repository)
-        exit_code, branch = await _git(path, "symbolic-ref", "--quiet", "--short", "HEAD")
-        if exit_code == 1:
+        (named, branch), (has_commit, answer) = await asyncio.gather(
+            _git(path, "symbolic-ref", "--quiet", "--short", "HEAD"),
+            _git(path, "rev-parse", "--path-format=absolute", "--git-common-dir", "HEAD^{commit}"),
+        )
+        if named == 1:
             raise InvalidRepository(
                 f"{path} has no branch checked out",
                 hint="Check out a branch there: it is what work begins from.",
             )
-        if exit_code != 0:
+        if named != 0:
             raise InvalidRepository(f"git cannot read {path}", hint=f"Run `git -C {path} status` to see why.")
-        exit_code, answer = await _git(
-            path, "rev-parse", "--path-format=absolute", "--git-common-dir", "HEAD^{commit}"
-        )
-        if exit_code != 0:
+        if has_commit != 0:
             raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
         return RepositoryFacts(branch, can_push=os.access(answer.splitlines()[0], os.W_OK))
 

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,8 +26,6 @@ from journeyman.work_orders.repositories import Repository
 
 REMOTE_BRANCHES = "refs/remotes/origin/"
 NOTES = "refs/notes/journeyman"
-_REMOTE_HEAD = "refs/journeyman/remote-head"
-"""Points at the branch that is the remote's HEAD. Not `origin/HEAD`: a branch may have that name."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIFF_BYTES = 2_000_000
 ATTRIBUTES = "* !filter !working-tree-encoding\n"
@@ -47,27 +45,8 @@ EXCLUDED = "".join(
 class Mirror:
     path: Path
     lock: FileLock
-
-    async def default_branch(self) -> str:
-        refs = await self.refs(_REMOTE_HEAD, field="%(symref)")
-        if target := refs.get(_REMOTE_HEAD):
-            return target.removeprefix(REMOTE_BRANCHES)
-        if not await git("for-each-ref", "--count=1", "--", REMOTE_BRANCHES, git_dir=self.path):
-            raise InvalidRepository("the repository has no commits", hint="Commit something to it first.")
-        raise InvalidRepository(
-            "the repository's HEAD points at no branch",
-            hint="Name the base branch, or check out a branch there.",
-        )
-
-    async def resolve(self, branch: str) -> str:
-        """The commit that the remote's branch was at when the mirror was last refreshed."""
-        ref = f"{REMOTE_BRANCHES}{branch}"
-        found = (await self.refs(ref)).get(ref)
-        if found is None:
-            raise InvalidRepository(
-                f"the repository has no branch {branch!r}", hint="Check the name of the base branch."
-            )
-        return found
+    checked: set[tuple[str, int, int]] = field(default_factory=set, compare=False, repr=False)
+    """Commits that were found fit to be checked out, with the limits that they were held against."""
 
     async def branch_head(self, branch: str) -> str | None:
         ref = f"refs/heads/{branch}"
@@ -85,6 +64,8 @@ class Mirror:
 
     async def check_checkout(self, commit: str, *, max_files: int, max_bytes: int) -> None:
         """Refuse what cannot be checked out or worked on, before a single file is written."""
+        if (commit, max_files, max_bytes) in self.checked:
+            return
         check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes)
         await git(
             "ls-tree", "-r", "-t", "-l", "-z", "--full-tree", checked_commit(commit),
@@ -93,6 +74,7 @@ class Mirror:
         if check.attributes:
             blobs = "\n".join(check.attributes).encode()
             check.take_attributes(await git("cat-file", "--batch", git_dir=self.path, stdin=blobs))
+        self.checked.add((commit, max_files, max_bytes))
 
     async def diff(self, base: str, head: str, *, limit: int = _DIFF_BYTES) -> str:
         """A unified diff of two commits; `head` may be an order's branch. Cut, and says so, when long."""
@@ -176,6 +158,34 @@ class Mirror:
             (self.path / f"{ref}.lock").unlink()
 
 
+@dataclass(frozen=True)
+class FreshMirror(Mirror):
+    """A mirror, with what the remote had when it was just asked."""
+
+    branches: Mapping[str, str] = field(default_factory=dict)
+    """The remote's branches with their commits."""
+    head: str | None = None
+    """The branch that is the remote's HEAD."""
+
+    def default_branch(self) -> str:
+        if self.head is not None and self.head in self.branches:
+            return self.head
+        if not self.branches:
+            raise InvalidRepository("the repository has no commits", hint="Commit something to it first.")
+        raise InvalidRepository(
+            "the repository's HEAD points at no branch",
+            hint="Name the base branch, or check out a branch there.",
+        )
+
+    def resolve(self, branch: str) -> str:
+        """The commit that the remote's branch is at."""
+        if branch not in self.branches:
+            raise InvalidRepository(
+                f"the repository has no branch {branch!r}", hint="Check the name of the base branch."
+            )
+        return self.branches[branch]
+
+
 class Mirrors:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -190,7 +200,7 @@ class Mirrors:
             self._known[path] = Mirror(path, FileLock(path.with_suffix(".lock")))
         return self._known[path]
 
-    async def refresh(self, repository: Repository, remote: Remote) -> Mirror:
+    async def refresh(self, repository: Repository, remote: Remote) -> FreshMirror:
         """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved."""
         mirror = self.at(repository)
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -202,8 +212,7 @@ class Mirrors:
             )
             if theirs != {name.removeprefix(REMOTE_BRANCHES): sha for name, sha in ours.items()}:
                 await _fetch(mirror, remote)
-            await _remember_head(mirror, head)
-        return mirror
+        return FreshMirror(mirror.path, mirror.lock, mirror.checked, theirs, head)
 
 
 async def _clone(path: Path, remote: Remote) -> None:
@@ -265,18 +274,6 @@ async def _fetch(mirror: Mirror, remote: Remote) -> None:
 def _drop_stale_locks(directory: Path) -> None:
     for lock in directory.rglob("*.lock"):
         lock.unlink(missing_ok=True)
-
-
-async def _remember_head(mirror: Mirror, branch: str | None) -> None:
-    known = (await mirror.refs(_REMOTE_HEAD, field="%(symref)")).get(_REMOTE_HEAD)
-    wanted = f"{REMOTE_BRANCHES}{branch}" if branch else None
-    if known == wanted:
-        return
-    mirror.drop_stale_lock(_REMOTE_HEAD)
-    if wanted:
-        await git("symbolic-ref", _REMOTE_HEAD, wanted, git_dir=mirror.path)
-    else:
-        await git("update-ref", "--no-deref", "-d", _REMOTE_HEAD, git_dir=mirror.path)
 
 
 def checked_commit(text: str) -> str:
