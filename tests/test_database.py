@@ -22,7 +22,7 @@ def _differences(connection: Connection) -> list[object]:
 def test_the_migrations_lead_to_the_tables_that_the_code_knows(database_url: str, home: Path) -> None:
     url = async_url(database_url, home)
     migrate(url)
-    engine = create_engine(url.replace("+aiosqlite", ""))
+    engine = create_engine(url)
     with engine.connect() as connection:
         assert _differences(connection) == []
     engine.dispose()
@@ -32,7 +32,7 @@ def test_migrating_twice_changes_nothing(database_url: str, home: Path) -> None:
     url = async_url(database_url, home)
     migrate(url)
     migrate(url)
-    engine = create_engine(url.replace("+aiosqlite", ""))
+    engine = create_engine(url)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one() == 1
     engine.dispose()

@@ -9,6 +9,7 @@ import fcntl
 import ipaddress
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -93,13 +94,17 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     )
     if hired:
         await hired.start()
-    warming_up = asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL))
+    chores = [
+        asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL)),
+        asyncio.create_task(store.keep_tidy()),
+    ]
     try:
         yield Journeyman(services, workshop)
     finally:
         feed.close()
-        warming_up.cancel()
-        await asyncio.gather(warming_up, return_exceptions=True)
+        for chore in chores:
+            chore.cancel()
+        await asyncio.gather(*chores, return_exceptions=True)
         if hired:
             await hired.stop()
         await gateway.close()
@@ -128,6 +133,7 @@ def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], 
 async def _serve(
     settings: Settings, listener: socket.socket, worker: bool, on_ready: Callable[[str], None] | None
 ) -> None:
+    _watch_children_cheaply()
     async with running(settings, worker=worker) as product:
         config = uvicorn.Config(
             create_app(product.services),
@@ -139,6 +145,14 @@ async def _serve(
         )
         server = _Server(config, product.services.feed, lambda: on_ready and on_ready(settings.server_url))
         await server.serve(sockets=[listener])
+
+
+def _watch_children_cheaply() -> None:
+    """Before Python 3.12 asyncio starts a thread for every child process unless told otherwise."""
+    if sys.version_info < (3, 12):
+        watcher = asyncio.PidfdChildWatcher()
+        watcher.attach_loop(asyncio.get_running_loop())
+        asyncio.set_child_watcher(watcher)
 
 
 class _Server(uvicorn.Server):
@@ -194,7 +208,8 @@ def _only_server(home: Path) -> Iterator[None]:
 @contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family) as listener:
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        # The protocol is named because asyncio turns delays off only for sockets that say they are TCP.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, settings.port))

@@ -35,7 +35,7 @@ from journeyman.workflows.schema import StepSpec
 
 
 async def begin_round(workshop: Workshop, order_id: str) -> Done:
-    """Take the order up and prepare its branch, workspace and sandbox.
+    """Take the order up and prepare its branch and workspace.
 
     Safe to repeat because an order that is running already stays so, and so does what is prepared.
     """

@@ -1,6 +1,6 @@
 """★ The story of a round: from an accepted work order to a draft pull request.
 
-Begin: the branch, its workspace and its sandbox are made. Then, until nothing may happen any more, ask
+Begin: the branch and its workspace are made. Then, until nothing may happen any more, ask
 what may happen next and do all of it at once. Finish: say how it went, and why.
 
 Every line that touches the world is a durable step: after a crash the story is read again from the top,

@@ -43,6 +43,8 @@ class Workshop:
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _authors: dict[str, Person] = field(default_factory=dict)
+    """Who commits are made for, by forge: asked once."""
 
     def repository(self, order: WorkOrder) -> Repository:
         return parse_repository(
@@ -52,7 +54,7 @@ class Workshop:
         )
 
     async def prepare(self, order: WorkOrder) -> None:
-        """Bring the mirror up to date, make the branch, its workspace and its sandbox.
+        """Bring the mirror up to date, make the branch and its workspace.
 
         Safe to repeat because each of them is taken as it is found.
         """
@@ -73,18 +75,7 @@ class Workshop:
             order = await self.orders.change(
                 order.agent_work_order_id, created, base_branch=base_branch, base_commit_sha=base
             )
-        started = time.monotonic()
-        sandbox = await self._open_sandbox(
-            await self._open_workspace(order, repository), order, writable=True
-        )
-        if order.sandbox_identifier is None:
-            made = SandboxCreated(
-                sandbox_identifier=sandbox.identifier,
-                sandbox_type=order.sandbox_type,
-                isolation=self.sandboxes.isolation,
-                duration_seconds=round(time.monotonic() - started, 3),
-            )
-            await self.orders.change(order.agent_work_order_id, made, sandbox_identifier=sandbox.identifier)
+        await self._open_workspace(order, repository)
 
     async def lay_bench(self, order: WorkOrder, spec: StepSpec, done: Mapping[str, Done]) -> Bench:
         repository = self.repository(order)
@@ -152,8 +143,8 @@ class Workshop:
         return known
 
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
-        settings = self.settings
-        return await self.sandboxes.setup(
+        settings, started = self.settings, time.monotonic()
+        sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
                 tree=workspace.tree,
@@ -167,12 +158,24 @@ class Workshop:
                 ),
             )
         )
+        current = await self.orders.get(order.agent_work_order_id)
+        if current.sandbox_identifier is None:
+            made = SandboxCreated(
+                sandbox_identifier=sandbox.identifier,
+                sandbox_type=order.sandbox_type,
+                isolation=self.sandboxes.isolation,
+                duration_seconds=round(time.monotonic() - started, 3),
+            )
+            await self.orders.change(order.agent_work_order_id, made, sandbox_identifier=sandbox.identifier)
+        return sandbox
 
     async def _author(self, forge: Forge) -> Person:
         settings = self.settings
         if settings.git_author_name and settings.git_author_email:
             return Person(settings.git_author_name, settings.git_author_email)
-        return await forge.author() or await host_author() or _NOBODY
+        if forge.name not in self._authors:
+            self._authors[forge.name] = await forge.author() or await host_author() or _NOBODY
+        return self._authors[forge.name]
 
 
 def order_context(order: WorkOrder) -> dict[str, Any]:

@@ -8,32 +8,40 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from journeyman.database import Database
+from journeyman.database import Database, Transaction
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
 
 
-async def append(connection: AsyncConnection, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
+async def append(connection: Transaction, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
     """Write events with the next numbers of their order, in the caller's transaction."""
     return await connection.run_sync(_append, order_id, new) if new else []
 
 
-def _append(connection: Connection, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
-    upsert = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
-    last = connection.execute(
+def _counting(upsert: Any) -> Any:
+    return (
         upsert(event_counters)
-        .values(agent_work_order_id=order_id, last_sequence=len(new))
+        .values(agent_work_order_id=bindparam("order_id"), last_sequence=bindparam("more"))
         .on_conflict_do_update(
             index_elements=["agent_work_order_id"],
-            set_={"last_sequence": event_counters.c.last_sequence + len(new)},
+            set_={"last_sequence": event_counters.c.last_sequence + bindparam("more")},
         )
         .returning(event_counters.c.last_sequence)
-    ).scalar_one()
+    )
+
+
+# Built once: this is the statement that every change in the house waits for.
+_COUNT = {"sqlite": _counting(sqlite_insert), "postgresql": _counting(postgresql_insert)}
+_WRITE = insert(events)
+
+
+def _append(connection: Connection, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
+    count = _COUNT[connection.dialect.name]
+    last = connection.execute(count, {"order_id": order_id, "more": len(new)}).scalar_one()
     now = datetime.now(UTC)
     stored = [
         StoredEvent.model_construct(
@@ -42,7 +50,7 @@ def _append(connection: Connection, order_id: str, new: Sequence[Event]) -> list
         for place, event in enumerate(new, start=1)
     ]
     connection.execute(
-        insert(events),
+        _WRITE,
         [
             {
                 "agent_work_order_id": order_id,

@@ -5,15 +5,27 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Table,
+    Update,
+    bindparam,
+    case,
+    cast,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from journeyman import telemetry
 from journeyman.access.redaction import Redactor
-from journeyman.database import Database
+from journeyman.database import Database, Transaction
 from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
@@ -63,6 +75,37 @@ class OrderFilter:
         if self.created_before:
             found.append(column.created_at < self.created_before)
         return found
+
+
+def _adding_usage(table: Table, *conditions: ColumnElement[bool]) -> Update:
+    column = table.c
+    cost = cast(bindparam("more_cost"), Float)
+    return (
+        update(table)
+        .where(*conditions)
+        .values(
+            tokens_in=column.tokens_in + bindparam("more_in"),
+            tokens_out=column.tokens_out + bindparam("more_out"),
+            tokens_cache_read=column.tokens_cache_read + bindparam("more_cache_read"),
+            cost_usd=case(
+                (cost.is_(None), column.cost_usd), else_=func.coalesce(column.cost_usd, 0.0) + cost
+            ),
+        )
+    )
+
+
+# Built once: these are run for every call of a model and for every step.
+_ADD_USAGE = (
+    _adding_usage(work_orders, work_orders.c.agent_work_order_id == bindparam("of_order")),
+    _adding_usage(
+        steps,
+        steps.c.agent_work_order_id == bindparam("of_order"),
+        steps.c.round == bindparam("of_round"),
+        steps.c.step == bindparam("of_step"),
+    ),
+)
+_ONE = select(work_orders).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+_ONE_TO_CHANGE = _ONE.with_for_update()
 
 
 class WorkOrders:
@@ -162,25 +205,19 @@ class WorkOrders:
         await self._record(steps, _STEP_KEY, asdict(record), happened, order_changes, kept=_USAGE)
 
     async def add_usage(self, order_id: str, round: int, step: str, usage: Usage, *happened: Event) -> None:
-        """Add what model calls used to the step and the order."""
+        """Add what model calls used to the step and the order. A cost that is not known adds nothing."""
+        values = {
+            "of_order": order_id,
+            "of_round": round,
+            "of_step": step,
+            "more_in": usage.tokens_in,
+            "more_out": usage.tokens_out,
+            "more_cache_read": usage.tokens_cache_read,
+            "more_cost": usage.cost_usd,
+        }
         async with self._database.writing() as connection:
-            for table, key in (
-                (work_orders, {"agent_work_order_id": order_id}),
-                (steps, {"agent_work_order_id": order_id, "round": round, "step": step}),
-            ):
-                cost = table.c.cost_usd
-                added = {
-                    "tokens_in": table.c.tokens_in + usage.tokens_in,
-                    "tokens_out": table.c.tokens_out + usage.tokens_out,
-                    "tokens_cache_read": table.c.tokens_cache_read + usage.tokens_cache_read,
-                }
-                if usage.cost_usd is not None:
-                    added["cost_usd"] = func.coalesce(cost, 0.0) + usage.cost_usd
-                await connection.execute(
-                    update(table)
-                    .where(*(table.c[name] == value for name, value in key.items()))
-                    .values(added)
-                )
+            for statement in _ADD_USAGE:
+                await connection.execute(statement, values)
             stored = await self._append(connection, order_id, happened)
         self._tell(stored)
 
@@ -268,7 +305,7 @@ class WorkOrders:
         self._tell(stored)
 
     async def _append(
-        self, connection: AsyncConnection, order_id: str, happened: Sequence[Event]
+        self, connection: Transaction, order_id: str, happened: Sequence[Event]
     ) -> list[StoredEvent]:
         return await log.append(connection, order_id, [self._without_secrets(event) for event in happened])
 
@@ -290,9 +327,9 @@ class WorkOrders:
             self._feed.notify(stored[0].agent_work_order_id)
 
 
-async def _fetch(connection: AsyncConnection, order_id: str, *, for_update: bool = False) -> WorkOrder:
-    query = select(work_orders).where(work_orders.c.agent_work_order_id == order_id)
-    row = (await connection.execute(query.with_for_update() if for_update else query)).mappings().first()
+async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = False) -> WorkOrder:
+    query = _ONE_TO_CHANGE if for_update else _ONE
+    row = (await connection.execute(query, {"of_order": order_id})).mappings().first()
     if row is None:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
     return _order(row)

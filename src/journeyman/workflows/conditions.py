@@ -8,12 +8,13 @@ output cannot change what is asked.
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Any
-
-import cel
+from typing import TYPE_CHECKING, Any
 
 from journeyman.errors import InvalidWorkflow
 from journeyman.workflows.references import STRING, check_names, did_you_mean, name_steps
+
+if TYPE_CHECKING:
+    import cel
 
 _MACRO = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter)\s*\(\s*(\w+)")
 _PIECE = re.compile(rf"(?P<string>{STRING})|\{{\{{(?P<path>.*?)\}}\}}", re.DOTALL)
@@ -51,7 +52,9 @@ def holds(text: str, context: Mapping[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _compiled(text: str) -> tuple[cel.Program, frozenset[str]]:
+def _compiled(text: str) -> "tuple[cel.Program, frozenset[str]]":
+    import cel  # it brings nine megabytes along that an order without conditions never needs
+
     expression, names = name_steps(_PIECE.sub(_path_of, text))
     bound = _MACRO.findall(expression)
     if len(bound) > 1:
