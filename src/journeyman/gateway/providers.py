@@ -105,9 +105,13 @@ def _openai(settings: Settings, model: str, key: str, http: "httpx2.AsyncClient"
 
     base_url = settings.openai_base_url or "https://api.openai.com/v1"
     client = openai_client(key, base_url, http)
-    # A stream that ends in good order but gives no reason was cut by something in between.
-    whole = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-    profile = merge_profile(OpenAIProvider.model_profile(model), whole)
+    ours = OpenAIModelProfile(
+        # A stream that ends in good order but gives no reason was cut by something in between.
+        openai_chat_streaming_requires_finish_reason=True,
+        # Our tools' schemas are plain already; they would be copied and walked through at every call.
+        json_schema_transformer=None,
+    )
+    profile = merge_profile(OpenAIProvider.model_profile(model), ours)
     return OpenAIChatModel(model, provider=OpenAIProvider(openai_client=client), profile=profile)
 
 

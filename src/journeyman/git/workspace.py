@@ -103,6 +103,8 @@ class Workspace:
         self, *, step: str, subtask: int | None = None, round: int | None = None
     ) -> str | None:
         """The newest commit that this order made in a step, for a repeated step to see that it is done."""
+        if await self.head() == self.base_commit_sha:
+            return None
         wanted = (self.order_id, step, "" if subtask is None else str(subtask))
         for commit in reversed(await self.mirror.commits(self.base_commit_sha, self.branch)):
             is_it = (commit.order_id, commit.step, commit.subtask) == wanted

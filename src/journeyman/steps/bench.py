@@ -106,7 +106,10 @@ class Bench:
     async def agent_turn(
         self, role: Role, prompt: str, *, deliverable: type[BaseModel] | None = None
     ) -> Outcome:
-        """Let the agent work once. What it wrote is snapshotted while it works and when it ends."""
+        """Let the agent work once. What it wrote is snapshotted while it works.
+
+        The caller commits what a finished turn wrote; a turn that breaks off is snapshotted here.
+        """
         sandbox = await self.open_sandbox(role.may_write)
         current = await self.orders.get(self.order_id)
         assignment = Assignment(
@@ -176,10 +179,12 @@ class Bench:
         ticking = asyncio.create_task(self._keep_taking_snapshots())
         try:
             yield
+        except BaseException:
+            await self._take_snapshot()
+            raise
         finally:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
-            await self._take_snapshot()
 
     async def _keep_taking_snapshots(self) -> None:
         while True:
