@@ -101,7 +101,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     bench = await workshop.lay_bench(await orders.get(order_id), StepSpec(name="build", kind="build"), {})
     outcome = await bench.agent_turn(ROLES["build"], _TASK)
     assert outcome.stop_reason == "finished", outcome
-    await workshop.clear(order)
+    await workshop.set_down(order)
     await sandboxes.close()
     await store.close()
 

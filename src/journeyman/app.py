@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 import uvicorn
 
@@ -27,6 +28,7 @@ from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
+from journeyman.engine.control import Stop
 from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
@@ -38,6 +40,7 @@ from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
@@ -90,6 +93,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         gateway=gateway,
         workflows=Shelf(settings.home / "workflows"),
         order_accepted=hired.wake if hired else lambda: None,
+        control=hired or _NoWorker(),
         is_ready=lambda: _readiness(store),
     )
     if hired:
@@ -170,6 +174,23 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._feed.close()
         super().handle_exit(sig, frame)
+
+
+class _NoWorker:
+    """Stands where the worker would, in a server that was started without one."""
+
+    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
+        raise _nobody_here()
+
+    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+        raise _nobody_here()
+
+
+def _nobody_here() -> Conflict:
+    return Conflict(
+        "this server has no worker, so it cannot stop orders or let them go on",
+        hint="Ask a server that was started without --no-worker.",
+    )
 
 
 async def _readiness(store: Database) -> Mapping[str, bool]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import uvicorn
@@ -17,6 +17,8 @@ from journeyman.agents.base import Agent, Assignment, OnHappening, Outcome
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
+from journeyman.engine.control import Stop
+from journeyman.errors import Conflict
 from journeyman.events.feed import Feed
 from journeyman.events.types import (
     AgentText,
@@ -76,6 +78,16 @@ class EmptyYard:
 
     async def close(self) -> None:
         return
+
+
+class Absent:
+    """Nobody who could stop an order: there is no worker in these tests."""
+
+    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
+        raise Conflict("there is no worker")
+
+    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+        raise Conflict("there is no worker")
 
 
 @dataclass
@@ -176,6 +188,7 @@ async def served(
         gateway=Gateway(settings),
         workflows=Shelf(settings.home / "workflows"),
         order_accepted=lambda: None,
+        control=Absent(),
         is_ready=is_ready,
     )
     async with listening(services) as url, httpx2.AsyncClient(base_url=url, timeout=30) as client:

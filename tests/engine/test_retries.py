@@ -14,6 +14,11 @@ def test_waits_double_and_end_with_the_last_retry() -> None:
     assert [wait_before_retry("transient", attempt, 3) for attempt in (1, 2, 3, 4)] == [1, 2, 4, None]
 
 
+def test_what_usually_goes_away_is_tried_three_times_without_being_told() -> None:
+    waits = [wait_before_retry("transient", attempt, 0, passes=True) for attempt in (1, 2, 3)]
+    assert waits == [1, 2, None]
+
+
 def test_what_the_other_side_asked_for_is_honoured() -> None:
     assert wait_before_retry("rate_limited", 1, 3, retry_after=30) == 30
 

@@ -61,9 +61,14 @@ def test_a_forge_that_stumbles_never_gets_a_second_pull_request(
 ) -> None:
     github.fail("POST", "*/pulls", kind, times=1)
     model = product.script("fix", PLANS, builds(FIXED))
-    order = product.finish(product.submit(f"{github.url}/acme/adder", model))
+    order_id = product.submit(f"{github.url}/acme/adder", model)
+    order = product.finish(order_id)
     assert order["status"] == "completed", order
     assert len(github.pull_requests) == 1
+    ends = {
+        event["step"]: event["type"] for event in product.events(order_id) if event["type"] == "step_failed"
+    }
+    assert ends == {}
 
 
 def test_no_token_is_written_anywhere(product: Product, github: GitHubStandIn) -> None:

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from journeyman.api import (
+    control,
     github,
     health,
     live,
@@ -31,7 +32,7 @@ def create_app(services: Services) -> FastAPI:
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
     app.state.services = services
-    for room in (work_orders, live, github, lookups, local_forge, quick_jobs, health):
+    for room in (work_orders, control, live, github, lookups, local_forge, quick_jobs, health):
         app.include_router(room.router)
     problems.install(app)
     # The last one added is the first that a request meets.

@@ -17,7 +17,7 @@ from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, find_order
 from journeyman.errors import NotFound
 from journeyman.events import log
-from journeyman.events.types import LAST_EVENTS, StoredEvent
+from journeyman.events.types import FIRST_EVENTS, LAST_EVENTS, StoredEvent
 from journeyman.work_orders.order import WorkOrder
 
 router = APIRouter(tags=["live"])
@@ -25,7 +25,6 @@ router = APIRouter(tags=["live"])
 _LARGEST_CURSOR = 2**53 - 1
 _CLOSE_NOT_FOUND = 4404
 _CLOSE_GOING_AWAY = 1001
-_BEGINNINGS = frozenset({"agent_work_order_created", "agent_work_order_started"})
 
 
 class StreamQuery(BaseModel):
@@ -63,12 +62,12 @@ async def _until_finished(services: Services, order: WorkOrder, after: int) -> A
     async def is_last(sequence: int) -> bool:
         return not await log.read(services.database, order.agent_work_order_id, after=sequence, limit=1)
 
-    at_rest = order.is_finished and after > 0
+    at_rest = order.is_at_rest and after > 0
     if at_rest and await is_last(after):
         return
     async for stored in services.feed.follow(order.agent_work_order_id, after=after):
         yield stored
-        at_rest = stored.event.type in LAST_EVENTS or (at_rest and stored.event.type not in _BEGINNINGS)
+        at_rest = stored.event.type in LAST_EVENTS or (at_rest and stored.event.type not in FIRST_EVENTS)
         if at_rest and await is_last(stored.sequence):
             return
 

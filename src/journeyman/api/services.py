@@ -5,21 +5,33 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, Protocol
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from journeyman.agents.base import Agent
 from journeyman.database import Database
+from journeyman.engine.control import Stop
 from journeyman.events.feed import Feed
 from journeyman.forges.base import Forge, PullRequestShelf
 from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
+
+
+class Control(Protocol):
+    """Who can stop orders and let them go on."""
+
+    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
+        """Pause or cancel; returns when nothing of the order runs any more."""
+        ...
+
+    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder: ...
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class Services:
     workflows: Shelf
     order_accepted: Callable[[], None]
     """Tells the worker of this process, if it has one, that an order waits."""
+    control: Control
     is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
 
 

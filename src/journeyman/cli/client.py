@@ -66,6 +66,9 @@ class Client:
             return dict(self._ask("POST", _ORDERS, json=order, headers=headers).json())
         return dict(_checked(answer).json())
 
+    def control(self, order_id: str, action: str) -> dict[str, Any]:
+        return dict(self._ask("POST", f"{order_path(order_id)}/{action}").json())
+
     def answers(self) -> bool:
         """Whether a server is there and ready."""
         try:

@@ -181,6 +181,37 @@ def diff(order_id: OrderId, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def pause(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Stop a work order where it is; `jm resume` lets it go on."""
+    _control(order_id, "pause", as_json)
+
+
+@app.command()
+def resume(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Let a paused work order go on."""
+    _control(order_id, "resume", as_json)
+
+
+@app.command()
+def cancel(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Stop a work order for good; its branch and commits stay."""
+    _control(order_id, "cancel", as_json)
+
+
+@app.command()
+def retry(order_id: OrderId, as_json: AsJson = False) -> None:
+    """Let a failed or cancelled work order go on from the step that failed."""
+    _control(order_id, "retry", as_json)
+
+
+def _control(order_id: str, action: str, as_json: bool) -> None:
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    orders.control(load_settings(), order_id, action, as_json=as_json)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check git, sandbox, database, models and forge, and say what to do."""
     from journeyman.cli import doctor as checks

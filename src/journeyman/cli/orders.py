@@ -88,6 +88,15 @@ def submit(settings: Settings, order: dict[str, Any], *, watch: bool, as_json: b
     return 0
 
 
+def control(settings: Settings, order_id: str, action: str, *, as_json: bool) -> None:
+    """Pause, resume, cancel or retry an order."""
+    answer = Client(settings).control(order_id, action)
+    if as_json:
+        print_json(answer)
+        return
+    console().print(styled((order_id, "bold"), f"  {answer['agent_work_order']['status']}"))
+
+
 def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:
     return _follow(Client(settings), order_id, as_json=as_json)
 

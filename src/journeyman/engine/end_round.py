@@ -26,9 +26,9 @@ async def end_round(
 ) -> str:
     """Safe to repeat because an order that has ended is left as it is, and clearing away twice is once."""
     order = await workshop.orders.get(order_id)
-    if order.is_finished:
+    if order.is_at_rest:
         return order.status
-    await workshop.clear(order)
+    await workshop.set_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
     ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)

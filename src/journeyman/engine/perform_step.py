@@ -40,6 +40,8 @@ async def begin_round(workshop: Workshop, order_id: str) -> Done:
     Safe to repeat because an order that is running already stays so, and so does what is prepared.
     """
     order = await workshop.orders.get(order_id)
+    if order.is_at_rest:
+        return Done(kind="prepare", status="skipped")
     if order.status == "pending":
         order = await workshop.orders.change(
             order_id,
@@ -109,7 +111,12 @@ async def _run(step: _Attempts) -> Done:
         if error is None:
             break
         wait = wait_before_retry(
-            error.category, attempt, spec.retries, retry_after=error.retry_after, jitter=some_jitter()
+            error.category,
+            attempt,
+            spec.retries,
+            passes=error.retryable,
+            retry_after=error.retry_after,
+            jitter=some_jitter(),
         )
         if wait is None:
             break

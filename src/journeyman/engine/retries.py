@@ -8,14 +8,25 @@ _POINTLESS: frozenset[Category] = frozenset(
     {"invalid_input", "auth", "permission", "budget", "quota", "conflict"}
 )
 """Trying the same again cannot help until a person changes something."""
+_RETRIES_OF_PASSING_FAULTS = 2
+"""What usually goes away is tried three times in all, whatever the workflow says."""
 _LONGEST_WAIT_SECONDS = 60.0
 
 
 def wait_before_retry(
-    category: Category, attempt: int, retries: int, *, retry_after: float | None = None, jitter: float = 0.0
+    category: Category,
+    attempt: int,
+    retries: int,
+    *,
+    passes: bool = False,
+    retry_after: float | None = None,
+    jitter: float = 0.0,
 ) -> float | None:
-    """Seconds to wait before attempt `attempt + 1`, or None when this failure is final."""
-    if attempt > retries or category in _POINTLESS:
+    """Seconds to wait before attempt `attempt + 1`, or None when this failure is final.
+
+    `passes` says that a fault of this kind usually goes away by itself.
+    """
+    if attempt > (max(retries, _RETRIES_OF_PASSING_FAULTS) if passes else retries) or category in _POINTLESS:
         return None
     backoff = min(2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
     return max(backoff * (1 + jitter), retry_after or 0.0)

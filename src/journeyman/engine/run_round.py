@@ -16,6 +16,7 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfiguredInstance
 
+from journeyman.engine.control import Stop, rest
 from journeyman.engine.end_round import end_round
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.workshop import Workshop
@@ -30,6 +31,7 @@ class Rounds(DBOSConfiguredInstance):
         self._workshop = workshop
         self._on_end = on_end
         self._tasks: dict[str, asyncio.Task[Any]] = {}
+        self._stops: dict[str, Stop] = {}
 
     @property
     def running(self) -> set[str]:
@@ -40,7 +42,14 @@ class Rounds(DBOSConfiguredInstance):
     async def run_round(self, order_id: str, definition: dict[str, Any]) -> str:
         """Carry one round to its end and return the order's status."""
         with self._interruptible(order_id):
-            return await self._tell_story(order_id, definition)
+            try:
+                return await self._tell_story(order_id, definition)
+            except asyncio.CancelledError:
+                if order_id not in self._stops:
+                    raise
+                # It was asked for and ends here: what follows must not count as cancelled.
+                self._tasks[order_id].uncancel()
+                return (await rest(self._workshop, order_id, self._stops[order_id])).status
 
     async def _tell_story(self, order_id: str, definition: dict[str, Any]) -> str:
         workflow = Workflow.model_validate(definition)
@@ -66,6 +75,19 @@ class Rounds(DBOSConfiguredInstance):
         return await DBOS.run_step_async(
             {"name": "end"}, end_round, self._workshop, order_id, workflow, beginning, done
         )
+
+    async def stop(self, order_id: str, stop: Stop) -> None:
+        """Stop a round that runs here, in the middle of a step too; returns when all of it has ended."""
+        if order_id not in self._tasks:
+            await rest(self._workshop, order_id, stop)
+        # It may have begun in the meantime.
+        if (task := self._tasks.get(order_id)) is not None:
+            self._stops[order_id] = stop
+            task.cancel()
+            try:
+                await asyncio.wait({task})
+            finally:
+                del self._stops[order_id]
 
     async def interrupt(self) -> None:
         """Cut off what runs in this process. It counts as a crash: the next start goes on with it."""

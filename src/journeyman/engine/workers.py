@@ -1,6 +1,6 @@
 """The worker: launches the durable engine in this process and starts rounds in it.
 
-A round's workflow id is made of the order and the round's number, so starting it twice is once. The
+A workflow's id is made of the order, its round and the attempt at it, so starting it twice is once. The
 application version is fixed: were it a hash of the code, every upgrade would strand what is running.
 
 Orders wait in our own table, not in the engine's queue: starting one costs no polling, and the line can
@@ -9,13 +9,16 @@ be seen by whoever reads orders.
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman.database import engine_database
+from journeyman.engine.control import Stop, check_stop, go_on
 from journeyman.engine.queue import Waiting, next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.workshop import Workshop
+from journeyman.work_orders.order import WorkOrder
 
 _VERSION = "1"
 _THREADS = 16
@@ -29,6 +32,8 @@ class Worker:
         self._news = asyncio.Event()
         self._rounds = Rounds(workshop, on_end=self._news.set)
         self._starting: set[str] = set()
+        self._deciding = asyncio.Lock()
+        """Held while an order is started or stopped, so that none slips from one into the other."""
         self._dispatching: asyncio.Task[None] | None = None
         url, engine = engine_database(database_url, home)
         config: DBOSConfig = {
@@ -54,6 +59,19 @@ class Worker:
         """There is a new order."""
         self._news.set()
 
+    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
+        """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen."""
+        if check_stop(await self._workshop.orders.get(order_id), stop):
+            async with self._deciding:
+                await self._rounds.stop(order_id, stop)
+        return await self._workshop.orders.get(order_id)
+
+    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+        """Let a paused, failed or cancelled order go on from the step it was stopped at."""
+        order = await go_on(self._workshop, order_id, after=after)
+        self.wake()
+        return order
+
     async def stop(self) -> None:
         """Stop taking work. What is running is cut off here and goes on at the next start."""
         if self._dispatching is not None:
@@ -72,6 +90,10 @@ class Worker:
                 continue
 
     async def _start_what_may(self) -> None:
+        async with self._deciding:
+            await self._start_next()
+
+    async def _start_next(self) -> None:
         pending = {order.agent_work_order_id: order for order in await self._workshop.orders.pending()}
         self._starting &= pending.keys()
         waiting = [Waiting(order_id, order.priority, order.created_at) for order_id, order in pending.items()]
@@ -79,5 +101,5 @@ class Worker:
         for order_id in next_to_start(waiting, self._rounds.running | self._starting, limit=limit):
             order = pending[order_id]
             self._starting.add(order_id)
-            with SetWorkflowID(f"{order_id}-{order.round}"):
+            with SetWorkflowID(f"{order_id}-{order.round}-{order.attempt}"):
                 await DBOS.start_workflow_async(self._rounds.run_round, order_id, order.workflow)

@@ -104,7 +104,7 @@ class Workshop:
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
         )
 
-    async def clear(self, order: WorkOrder) -> None:
+    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False) -> None:
         """End the order's sandboxes and remove its workspace; branch and snapshots stay in the mirror.
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
@@ -113,7 +113,8 @@ class Workshop:
         if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
             workspace = await self._open_workspace(order, self.repository(order))
             await workspace.snapshot()
-        await self.workspaces.remove(order.agent_work_order_id)
+        if not keep_workspace:
+            await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
 

@@ -45,6 +45,24 @@ class AgentWorkOrderFailed(_Event):
     github_pull_request_url: str | None = None
 
 
+class AgentWorkOrderPaused(_Event):
+    type: Literal["agent_work_order_paused"] = "agent_work_order_paused"
+
+
+class AgentWorkOrderResumed(_Event):
+    type: Literal["agent_work_order_resumed"] = "agent_work_order_resumed"
+
+
+class AgentWorkOrderCancelled(_Event):
+    type: Literal["agent_work_order_cancelled"] = "agent_work_order_cancelled"
+
+
+class AgentWorkOrderRetried(_Event):
+    """The order waits to go on from the step that failed or was cut off."""
+
+    type: Literal["agent_work_order_retried"] = "agent_work_order_retried"
+
+
 class SandboxCreated(_Event):
     type: Literal["sandbox_created"] = "sandbox_created"
     sandbox_identifier: str
@@ -244,6 +262,10 @@ Event = Annotated[
     | AgentWorkOrderStarted
     | AgentWorkOrderCompleted
     | AgentWorkOrderFailed
+    | AgentWorkOrderPaused
+    | AgentWorkOrderResumed
+    | AgentWorkOrderCancelled
+    | AgentWorkOrderRetried
     | SandboxCreated
     | SandboxCleanupCompleted
     | GitBranchCreated
@@ -274,8 +296,25 @@ Event = Annotated[
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
-LAST_EVENTS = frozenset({"agent_work_order_completed", "agent_work_order_failed"})
-"""After one of these an order rests until somebody starts another round."""
+LAST_EVENTS = frozenset(
+    {
+        "agent_work_order_completed",
+        "agent_work_order_failed",
+        "agent_work_order_paused",
+        "agent_work_order_cancelled",
+    }
+)
+"""After one of these an order rests until somebody asks for more."""
+
+FIRST_EVENTS = frozenset(
+    {
+        "agent_work_order_created",
+        "agent_work_order_started",
+        "agent_work_order_resumed",
+        "agent_work_order_retried",
+    }
+)
+"""After one of these an order is under way, or waits to be."""
 
 CHATTER = frozenset({"agent_text", "tool_call_started", "tool_call_completed"})
 """What agents and tools say: streamed by SSE, left out of status messages and log lines."""

@@ -8,9 +8,9 @@ from journeyman.events.types import Phase
 from journeyman.work_orders.order import Status, Verification
 
 _MAY_BECOME: dict[Status, frozenset[Status]] = {
-    "pending": frozenset({"running", "failed", "cancelled"}),
+    "pending": frozenset({"running", "paused", "failed", "cancelled"}),
     "running": frozenset({"running", "paused", "awaiting_approval", "completed", "failed", "cancelled"}),
-    "paused": frozenset({"running", "cancelled", "failed"}),
+    "paused": frozenset({"pending", "cancelled", "failed"}),
     "awaiting_approval": frozenset({"running", "paused", "cancelled", "failed"}),
     "completed": frozenset({"pending"}),
     "failed": frozenset({"pending"}),

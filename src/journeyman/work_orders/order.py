@@ -18,7 +18,8 @@ from journeyman.events.types import Phase
 Status = Literal["pending", "running", "paused", "awaiting_approval", "completed", "failed", "cancelled"]
 SandboxType = Literal["git_branch", "git_worktree"]
 Verification = Literal["passed", "failed", "reviewed", "none"]
-StepStatus = Literal["running", "completed", "failed", "skipped"]
+StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
+"""`waiting`: it ended in an earlier attempt at the round and is to be done again."""
 
 FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 MAX_PROMPT_CHARACTERS = 200_000
@@ -47,6 +48,8 @@ class WorkOrder:
     budget_usd: float | None = None
     priority: int = 0
     round: int = 1
+    attempt: int = 1
+    """How often the round was begun: a pause or a failure ends an attempt, the next goes on after it."""
 
     status: Status = "pending"
     current_phase: Phase | None = None
@@ -75,6 +78,11 @@ class WorkOrder:
     @property
     def is_finished(self) -> bool:
         return self.status in FINISHED
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing happens until somebody asks for it."""
+        return self.is_finished or self.status == "paused"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Work orders in the database: every change is written together with the events that tell it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -230,6 +230,19 @@ class WorkOrders:
             )
             rows = (await connection.execute(query)).mappings().all()
         return [StepRecord(**row) for row in rows]
+
+    async def reopen_steps(self, order_id: str, round: int, names: Iterable[str]) -> None:
+        """Let steps that ended count as not done."""
+        async with self._database.writing() as connection:
+            await connection.execute(
+                update(steps)
+                .where(
+                    steps.c.agent_work_order_id == order_id,
+                    steps.c.round == round,
+                    steps.c.step.in_(sorted(names)),
+                )
+                .values(status="waiting")
+            )
 
     async def completed_step(self, order_id: str, step: str) -> StepRecord | None:
         """The record of a step that was completed in the order's current round."""

@@ -23,6 +23,7 @@ work_orders = Table(
     Column("budget_usd", Float),
     Column("priority", Integer, nullable=False),
     Column("round", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
     Column("status", String(32), nullable=False),
     Column("current_phase", String(32)),
     Column("sandbox_identifier", String(128)),

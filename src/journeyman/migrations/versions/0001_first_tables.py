@@ -88,6 +88,7 @@ def upgrade() -> None:
         sa.Column("budget_usd", sa.Float(), nullable=True),
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("status", sa.String(length=32), nullable=False),
         sa.Column("current_phase", sa.String(length=32), nullable=True),
         sa.Column("sandbox_identifier", sa.String(length=128), nullable=True),

@@ -1,0 +1,137 @@
+"""A person steers: pause, resume, cancel and retry, at any moment, inside a running command too."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.product import Product
+from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
+from tests.journeys.test_crashes import check_story, processes_of
+
+LASTING: dict[str, Any] = {
+    "when": {"role": "build"},
+    "replies": [
+        calls("write_file", path="adder.py", content=FIXED),
+        calls("write_file", path="notes.txt", content="an untracked file\n"),
+        calls("shell", command="test -e /workspace/go || { setsid sleep 600 & sleep 600; }"),
+        says("Done."),
+    ],
+}
+
+
+def in_the_command(event: dict[str, Any]) -> bool:
+    return event["type"] == "tool_call_started" and event["tool"] == "shell"
+
+
+def control(product: Product, order_id: str, action: str, status: int = 202) -> dict[str, Any]:
+    answer = product.request("POST", f"/api/agent-work-orders/{order_id}/{action}")
+    assert answer.status_code == status, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+def has(repository: Path, blob: str, content: str) -> bool:
+    shown = subprocess.run(["git", "show", blob], cwd=repository, capture_output=True, text=True)
+    return shown.returncode == 0 and shown.stdout.strip() == content
+
+
+def test_a_cancelled_order_ends_at_once_with_everything_it_started(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = product.submit(
+        repository, product.script("lasting", LASTING), workflow_type="agent_workflow_build"
+    )
+    product.until(order_id, in_the_command)
+    order = control(product, order_id, "cancel")["agent_work_order"]
+    assert order["status"] == "cancelled"
+    assert processes_of(order_id) == []
+    assert product.leftovers() == []
+    assert order["github_pull_request_url"] is None
+    assert git(repository, "branch", "--list", "journeyman/*") == ""
+    told = product.events(order_id)
+    assert told[-1]["type"] == "agent_work_order_cancelled"
+    assert told[-2]["type"] == "git_snapshot_created"
+    mirror = next(
+        path for path in (product.home / "mirrors").glob("*.git") if path.name.startswith("local-adder")
+    )
+    assert control(product, order_id, "cancel")["agent_work_order"]["status"] == "cancelled"
+    snapshot, notes = told[-2]["commit_sha"], "an untracked file"
+    mirrors = (product.home / "mirrors").glob("*.git")
+    assert any(has(mirror, f"{snapshot}:notes.txt", notes) for mirror in mirrors)
+
+
+def test_a_paused_order_goes_on_with_what_it_had(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = product.submit(repository, product.script("pausing", PLANS, LASTING))
+    product.until(order_id, in_the_command)
+    assert control(product, order_id, "pause")["agent_work_order"]["status"] == "paused"
+    assert processes_of(order_id) == []
+    [workspace] = [path for path in (product.home / "workspaces").iterdir() if path.name == order_id]
+    (workspace / "tree" / "go").write_text("")
+    assert control(product, order_id, "resume")["agent_work_order"]["status"] == "pending"
+    order = product.finish(order_id)
+    assert (order["status"], order["verification"]) == ("completed", "passed"), order
+    assert git(repository, "show", f"{order['git_branch_name']}:notes.txt") == "an untracked file"
+    check_story(product.events(order_id))
+
+
+def test_a_paused_order_survives_a_restart(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = product.submit(repository, product.script("pausing", PLANS, LASTING))
+    product.until(order_id, in_the_command)
+    control(product, order_id, "pause")
+    product.kill()
+    product.start()
+    assert product.order(order_id)["status"] == "paused"
+    assert control(product, order_id, "cancel")["agent_work_order"]["status"] == "cancelled"
+    assert product.leftovers() == []
+
+
+def test_a_retry_goes_on_from_the_step_that_failed(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    model = product.script("learning", PLANS, builds(BROKEN))
+    order_id = product.submit(repository, model)
+    assert product.finish(order_id)["error_category"] == "agent"
+    product.script("learning", PLANS, builds(FIXED))
+    control(product, order_id, "retry")
+    order = product.finish(order_id)
+    assert (order["status"], order["verification"], order["error_message"]) == ("completed", "passed", None)
+    started = [event["step"] for event in product.events(order_id) if event["type"] == "step_started"]
+    assert started.count("plan") == 1
+    assert started.count("build") == 2
+
+
+def test_a_retry_after_failed_checks_runs_them_again(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    wrong = "def add(a, b):\n    return a * b\n"
+    model = product.script("stuck", PLANS, builds(wrong))
+    order_id = product.submit(repository, model)
+    assert product.finish(order_id)["verification"] == "failed"
+    product.script("stuck", PLANS, builds(FIXED))
+    control(product, order_id, "retry")
+    order = product.finish(order_id)
+    assert (order["status"], order["verification"]) == ("completed", "passed")
+    started = [event["step"] for event in product.events(order_id) if event["type"] == "step_started"]
+    assert {step: started.count(step) for step in started} == {
+        "plan": 1,
+        "draft": 1,
+        "build": 1,
+        "verify": 2,
+        "publish": 2,
+    }
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
+def test_what_the_state_does_not_allow_is_refused_with_the_reason(
+    product: Product, tmp_path: Path, action: str
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = product.submit(
+        repository, product.script("fix", builds(FIXED)), workflow_type="agent_workflow_build"
+    )
+    product.finish(order_id)
+    problem = control(product, order_id, action, 409)
+    assert "completed" in problem["detail"]
+    assert problem["hint"]
+    assert product.order(order_id)["status"] == "completed"
