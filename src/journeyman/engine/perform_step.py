@@ -195,8 +195,8 @@ def as_ours(error: Exception) -> JourneymanError:
     )
 
 
-def _timed_out(spec: StepSpec) -> Transient:
-    return Transient(
+def _timed_out(spec: StepSpec) -> AgentFailed:
+    return AgentFailed(
         f"the step took longer than {spec.timeout:g} s", hint="Give the step a longer `timeout`."
     )
 
