@@ -14,7 +14,7 @@ from typing import Any
 from journeyman import telemetry
 from journeyman.engine.retries import some_jitter, wait_before_retry
 from journeyman.engine.workshop import Workshop, order_context
-from journeyman.errors import Internal, InvalidWorkflow, JourneymanError, Transient
+from journeyman.errors import AgentFailed, Internal, InvalidWorkflow, JourneymanError, Transient
 from journeyman.events.types import (
     AgentWorkOrderStarted,
     Event,
