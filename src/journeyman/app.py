@@ -28,7 +28,7 @@ from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.control import Stop
+from journeyman.engine.control import Standstill, Stop
 from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
@@ -182,7 +182,12 @@ class _NoWorker:
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         raise _nobody_here()
 
-    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
+        raise _nobody_here()
+
+    async def decide(
+        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
+    ) -> WorkOrder:
         raise _nobody_here()
 
 

@@ -17,7 +17,7 @@ from journeyman.agents.base import Agent, Assignment, OnHappening, Outcome
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.control import Stop
+from journeyman.engine.control import Standstill, Stop
 from journeyman.errors import Conflict
 from journeyman.events.feed import Feed
 from journeyman.events.types import (
@@ -86,7 +86,12 @@ class Absent:
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         raise Conflict("there is no worker")
 
-    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
+        raise Conflict("there is no worker")
+
+    async def decide(
+        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
+    ) -> WorkOrder:
         raise Conflict("there is no worker")
 
 

@@ -12,6 +12,7 @@ from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
 from journeyman.events.types import AgentText, AgentWorkOrderStarted, WorkflowPhaseStarted
+from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import Evidence, StepRecord, Usage
 from journeyman.work_orders.store import OrderFilter, WorkOrders
 from tests.work_orders.orders import an_order
@@ -196,3 +197,19 @@ async def test_only_a_completed_step_of_the_current_round_counts_as_completed(or
     ended = replace(record, status="completed", completed_at=now, output={"x": 1})
     await orders.save_step(ended)
     assert await orders.completed_step(order_id, "build") == ended
+
+
+async def test_an_approval_says_nothing_about_a_later_commit(orders: WorkOrders) -> None:
+    approval = Approval(
+        agent_work_order_id="wo-1",
+        round=1,
+        step="release",
+        commit_sha="a" * 40,
+        requested_at=datetime.now(UTC),
+    )
+    await orders.save_approval(approval)
+    await orders.save_approval(replace(approval, decision="approved", comment="yes"))
+    known = await orders.approval("wo-1", 1, "release", "a" * 40)
+    assert known is not None
+    assert (known.decision, known.comment) == ("approved", "yes")
+    assert await orders.approval("wo-1", 1, "release", "b" * 40) is None

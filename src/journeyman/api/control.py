@@ -1,13 +1,18 @@
-"""Pause, resume, cancel and try again.
+"""Pause, resume, cancel and try again; approve or reject a step that waits for a person.
 
 The answer to a pause or a cancel comes when it is done: from then on nothing of the order happens.
 """
 
+from datetime import datetime
+from typing import Annotated, Literal
+
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
 
 from journeyman.api.models import OneWorkOrder
 from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
+from journeyman.work_orders.order import check_prompt
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["control"])
 
@@ -34,3 +39,44 @@ async def resume(order: Order, services: Given) -> OneWorkOrder:
 async def retry(order: Order, services: Given) -> OneWorkOrder:
     """Let a failed or cancelled order go on from the step that failed; finished steps are not done again."""
     return OneWorkOrder.of(await services.control.go_on(order.agent_work_order_id, after="failure"))
+
+
+class DecisionRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["approve", "reject"]
+    comment: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class ApprovalView(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    step: str
+    commit_sha: str
+    decision: str
+    comment: str
+    requested_at: datetime
+    decided_at: datetime | None
+
+
+class ApprovalViews(BaseModel):
+    agent_work_order_id: str
+    approvals: list[ApprovalView]
+
+
+@router.get("/approvals")
+async def approvals(order: Order, services: Given) -> ApprovalViews:
+    """What was asked of people, and what they decided, oldest first."""
+    found = await services.orders.approvals(order.agent_work_order_id)
+    return ApprovalViews(
+        agent_work_order_id=order.agent_work_order_id,
+        approvals=[ApprovalView.model_validate(one) for one in found],
+    )
+
+
+@router.post("/approvals/{step}", status_code=202)
+async def decide(order: Order, step: str, request: DecisionRequest, services: Given) -> OneWorkOrder:
+    """Approve or reject a step; the decision is bound to the commit that the branch is at."""
+    decision: Literal["approved", "rejected"] = "approved" if request.decision == "approve" else "rejected"
+    comment = check_prompt(request.comment)
+    return OneWorkOrder.of(await services.control.decide(order.agent_work_order_id, step, decision, comment))

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 
 from journeyman.agents.base import Agent
 from journeyman.database import Database
-from journeyman.engine.control import Stop
+from journeyman.engine.control import Standstill, Stop
 from journeyman.events.feed import Feed
 from journeyman.forges.base import Forge, PullRequestShelf
 from journeyman.gateway.gateway import Gateway
@@ -31,7 +31,13 @@ class Control(Protocol):
         """Pause or cancel; returns when nothing of the order runs any more."""
         ...
 
-    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder: ...
+    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder: ...
+
+    async def decide(
+        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
+    ) -> WorkOrder:
+        """Take a person's decision on a step that waits for it; None means the one that does."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,14 @@ class Client:
     def control(self, order_id: str, action: str) -> dict[str, Any]:
         return dict(self._ask("POST", f"{order_path(order_id)}/{action}").json())
 
+    def approvals(self, order_id: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.get(f"{order_path(order_id)}/approvals")["approvals"]
+        return found
+
+    def decide(self, order_id: str, step: str, decision: str, comment: str) -> dict[str, Any]:
+        path = f"{order_path(order_id)}/approvals/{quote(step, safe='')}"
+        return dict(self._ask("POST", path, json={"decision": decision, "comment": comment}).json())
+
     def answers(self) -> bool:
         """Whether a server is there and ready."""
         try:

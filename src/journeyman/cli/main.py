@@ -24,6 +24,8 @@ OrderId = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
 Task = Annotated[str | None, typer.Argument(metavar="TASK", help="What is wanted; - reads it from stdin.")]
 Repository = Annotated[str, typer.Option("--repository", "-r", help="An address, or a directory.")]
+WaitingStep = Annotated[str | None, typer.Argument(help="Needed only when several steps wait.")]
+Comment = Annotated[str, typer.Option("--comment", help="Why; shown with the order.")]
 WorkflowName = Annotated[str | None, typer.Option("--workflow", help="See `jm workflows`.")]
 AgentName = Annotated[str | None, typer.Option("--agent", help="See `jm agents`.")]
 ModelName = Annotated[str | None, typer.Option("--model", help="As provider/model; see `jm models`.")]
@@ -202,6 +204,29 @@ def cancel(order_id: OrderId, as_json: AsJson = False) -> None:
 def retry(order_id: OrderId, as_json: AsJson = False) -> None:
     """Let a failed or cancelled work order go on from the step that failed."""
     _control(order_id, "retry", as_json)
+
+
+@app.command()
+def approve(
+    order_id: OrderId, step: WaitingStep = None, comment: Comment = "", as_json: AsJson = False
+) -> None:
+    """Agree to a step that waits for a person."""
+    _decide(order_id, step, "approve", comment, as_json)
+
+
+@app.command()
+def reject(
+    order_id: OrderId, step: WaitingStep = None, comment: Comment = "", as_json: AsJson = False
+) -> None:
+    """Refuse a step that waits for a person; the order then fails with your comment."""
+    _decide(order_id, step, "reject", comment, as_json)
+
+
+def _decide(order_id: str, step: str | None, decision: str, comment: str, as_json: bool) -> None:
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    orders.decide(load_settings(), order_id, step, decision, comment, as_json=as_json)
 
 
 def _control(order_id: str, action: str, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from journeyman.cli.client import Client
 from journeyman.cli.embedded import ensure_server
 from journeyman.cli.screen import console, note, print_json, print_json_line, styled, warn
 from journeyman.cli.story import Story
-from journeyman.errors import InvalidInput
+from journeyman.errors import Conflict, InvalidInput
 from journeyman.settings import Settings
 
 _DETACHED = 130
@@ -90,11 +90,33 @@ def submit(settings: Settings, order: dict[str, Any], *, watch: bool, as_json: b
 
 def control(settings: Settings, order_id: str, action: str, *, as_json: bool) -> None:
     """Pause, resume, cancel or retry an order."""
-    answer = Client(settings).control(order_id, action)
+    _say_status(Client(settings).control(order_id, action), as_json=as_json)
+
+
+def _say_status(answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
-    console().print(styled((order_id, "bold"), f"  {answer['agent_work_order']['status']}"))
+    order = answer["agent_work_order"]
+    console().print(styled((order["agent_work_order_id"], "bold"), f"  {order['status']}"))
+
+
+def decide(
+    settings: Settings, order_id: str, step: str | None, decision: str, comment: str, *, as_json: bool
+) -> None:
+    """Approve or reject a step; without a name, the one that waits."""
+    client = Client(settings)
+    if step is None:
+        waiting = sorted({one["step"] for one in client.approvals(order_id) if one["decision"] == "waiting"})
+        if len(waiting) != 1:
+            raise Conflict(
+                f"{len(waiting)} steps of {order_id} wait for a decision",
+                hint=f"Name one of them: {', '.join(waiting)}."
+                if waiting
+                else "`jm show` tells what it does.",
+            )
+        [step] = waiting
+    _say_status(client.decide(order_id, step, decision, comment), as_json=as_json)
 
 
 def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:

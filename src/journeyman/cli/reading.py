@@ -71,7 +71,7 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
 
 
 def _facts(order: dict[str, Any]) -> dict[str, str]:
-    phase = f", {order['current_phase']}" if order["current_phase"] else ""
+    phase = "" if order["current_phase"] in (None, order["status"]) else f", {order['current_phase']}"
     changes = (
         f"{order['git_commit_count']} commits, {order['git_files_changed']} files, "
         f"+{order['git_lines_added']} −{order['git_lines_removed']}"

@@ -38,6 +38,8 @@ class Story:
             "tool_call_completed": self._tool_completed,
             "git_commit_created": self._commit,
             "verification_attempt_completed": self._verification,
+            "approval_requested": self._approval_requested,
+            "approval_decided": self._approval_decided,
             "github_issue_read": self._issue,
             "github_pull_request_created": self._pull_request,
             "github_pull_request_updated": self._pull_request,
@@ -141,6 +143,14 @@ class Story:
     def _verification(self, event: dict[str, Any]) -> None:
         mark = {True: ("  ✓ ", "green"), False: ("  ✗ ", "red"), None: ("  ○ ", "yellow")}[event["passed"]]
         self._line(mark, f"checks, attempt {event['attempt']}: {short(event['summary'], 160)}")
+
+    def _approval_requested(self, event: dict[str, Any]) -> None:
+        ask = f"jm approve|reject {event['agent_work_order_id']} {event['step']}"
+        self._line(("  ? ", "yellow"), f"{event['step']} waits for a person: {ask}")
+
+    def _approval_decided(self, event: dict[str, Any]) -> None:
+        mark = ("  ✓ ", "green") if event["decision"] == "approved" else ("  ✗ ", "red")
+        self._line(mark, f"{event['step']} {event['decision']}  {short(event['comment'], 160)}".rstrip())
 
     def _issue(self, event: dict[str, Any]) -> None:
         self._line(("  ✓ ", "green"), f"issue #{event['github_issue_number']}: {short(event['title'])}")

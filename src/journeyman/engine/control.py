@@ -10,6 +10,7 @@ from typing import Literal
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict
 from journeyman.events.types import (
+    AgentWorkOrderAwaitingApproval,
     AgentWorkOrderCancelled,
     AgentWorkOrderPaused,
     AgentWorkOrderResumed,
@@ -21,18 +22,31 @@ from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.schema import Workflow
 
 Stop = Literal["paused", "cancelled"]
+Rest = Stop | Literal["awaiting_approval"]
+Standstill = Literal["pause", "failure", "approval"]
 
-_MAY_STOP: dict[Stop, frozenset[Status]] = {
+_MAY_REST: dict[Rest, frozenset[Status]] = {
     "paused": frozenset({"pending", "running"}),
-    "cancelled": frozenset({"pending", "running", "paused"}),
+    "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
+    "awaiting_approval": frozenset({"running"}),
+}
+_TOLD: dict[Rest, Event] = {
+    "paused": AgentWorkOrderPaused(),
+    "cancelled": AgentWorkOrderCancelled(),
+    "awaiting_approval": AgentWorkOrderAwaitingApproval(),
+}
+_RESTED: dict[Standstill, tuple[Status, ...]] = {
+    "pause": ("paused",),
+    "failure": ("failed", "cancelled"),
+    "approval": ("awaiting_approval",),
 }
 
 
-def check_stop(order: WorkOrder, stop: Stop) -> bool:
+def check_rest(order: WorkOrder, stop: Rest) -> bool:
     """Whether there is anything to do; a Conflict when the order's state does not allow it."""
     if order.status == stop:
         return False
-    if order.status not in _MAY_STOP[stop]:
+    if order.status not in _MAY_REST[stop]:
         raise Conflict(
             f"the order is {order.status}, so it cannot be {stop}",
             hint="Only an order that waits or is under way can be; `jm show` tells how this one ended.",
@@ -51,28 +65,27 @@ def steps_to_redo(workflow: Workflow, records: Iterable[StepRecord]) -> frozense
     return frozenset(name for name in needs if not {name, *upstream_of(name, needs)} <= fine)
 
 
-async def rest(workshop: Workshop, order_id: str, stop: Stop) -> WorkOrder:
+async def rest(workshop: Workshop, order_id: str, stop: Rest) -> WorkOrder:
     """Put an order whose round is not running any more to rest.
 
     Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
-    a snapshot; a paused order keeps its workspace too.
+    a snapshot; an order that is only paused or waits keeps its workspace too.
     """
     order = await workshop.orders.get(order_id)
-    if not check_stop(order, stop):
+    if not check_rest(order, stop):
         return order
-    await workshop.set_down(order, keep_workspace=stop == "paused")
-    told: Event = AgentWorkOrderPaused() if stop == "paused" else AgentWorkOrderCancelled()
-    return await workshop.orders.change(order_id, told, status=stop)
+    await workshop.set_down(order, keep_workspace=stop != "cancelled")
+    return await workshop.orders.change(order_id, _TOLD[stop], status=stop)
 
 
-async def go_on(workshop: Workshop, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+async def go_on(workshop: Workshop, order_id: str, *, after: Standstill) -> WorkOrder:
     """Let an order wait in line again, to go on where it was stopped."""
     order = await workshop.orders.get(order_id)
-    stopped: tuple[Status, ...] = ("paused",) if after == "pause" else ("failed", "cancelled")
+    stopped = _RESTED[after]
     if order.status not in stopped:
         other = "Use retry for one that failed." if after == "pause" else "Use resume for one that is paused."
         raise Conflict(f"the order is {order.status}, not {' or '.join(stopped)}", hint=other)
-    told: Event = AgentWorkOrderResumed() if after == "pause" else AgentWorkOrderRetried()
+    told: Event = AgentWorkOrderRetried() if after == "failure" else AgentWorkOrderResumed()
     workflow = Workflow.model_validate(order.workflow)
     records = [record for record in await workshop.orders.steps(order_id) if record.round == order.round]
     await workshop.orders.reopen_steps(order_id, order.round, steps_to_redo(workflow, records))

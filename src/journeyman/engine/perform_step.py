@@ -13,8 +13,16 @@ from typing import Any
 
 from journeyman import telemetry
 from journeyman.engine.retries import some_jitter, wait_before_retry
+from journeyman.engine.waiting import approved
 from journeyman.engine.workshop import Workshop, order_context
-from journeyman.errors import AgentFailed, Internal, InvalidWorkflow, JourneymanError, Transient
+from journeyman.errors import (
+    AgentFailed,
+    Internal,
+    InvalidWorkflow,
+    JourneymanError,
+    NotAllowed,
+    Transient,
+)
 from journeyman.events.types import (
     AgentWorkOrderStarted,
     Event,
@@ -67,14 +75,33 @@ async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[s
         return Done(kind=earlier.kind, status="completed", output=earlier.output or {})
     match move:
         case Run(spec):
-            return await _run(_Attempts(workshop, order_id, spec, done))
+            return await _run_if_allowed(_Attempts(workshop, order_id, spec, done))
         case Skip(spec, reason):
-            end = Done(kind=spec.kind, status="skipped", output={})
-            told: Event = StepSkipped(step=spec.name, kind=spec.kind, reason=reason)
+            skipped = StepSkipped(step=spec.name, kind=spec.kind, reason=reason)
+            return await _note(workshop, order_id, spec, Done(kind=spec.kind, status="skipped"), skipped)
         case Fail(spec, reason):
-            error = InvalidWorkflow(reason, hint="Correct the step's condition in the workflow.")
-            end = _failed(spec.kind, error)
-            told = _told_failure(spec, end, 0.0)
+            wrong = InvalidWorkflow(reason, hint="Correct the step's condition in the workflow.")
+            return await _note_failure(workshop, order_id, spec, wrong)
+
+
+async def _run_if_allowed(step: "_Attempts") -> Done:
+    workshop, order_id, spec = step.workshop, step.order_id, step.spec
+    if spec.requires_approval:
+        try:
+            if not await approved(workshop, await workshop.orders.get(order_id), spec):
+                return Done(kind=spec.kind, status="awaiting_approval")
+        except NotAllowed as rejected:
+            return await _note_failure(workshop, order_id, spec, rejected)
+    return await _run(step)
+
+
+async def _note_failure(workshop: Workshop, order_id: str, spec: StepSpec, error: JourneymanError) -> Done:
+    end = _failed(spec.kind, error)
+    return await _note(workshop, order_id, spec, end, _told_failure(spec, end, 0.0))
+
+
+async def _note(workshop: Workshop, order_id: str, spec: StepSpec, end: Done, told: Event) -> Done:
+    """Write down the end of a step that was never begun."""
     now = datetime.now(UTC)
     order = await workshop.orders.get(order_id)
     record = StepRecord(
@@ -82,7 +109,7 @@ async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[s
         round=order.round,
         step=spec.name,
         kind=spec.kind,
-        status=end.status,
+        status="skipped" if end.status == "skipped" else "failed",
         attempts=0,
         started_at=now,
         completed_at=now,
@@ -133,7 +160,7 @@ async def _run(step: _Attempts) -> Done:
     duration = round(time.monotonic() - began, 3)
     ended = replace(
         record,
-        status=end.status,
+        status="completed" if error is None else "failed",
         completed_at=datetime.now(UTC),
         output=dict(end.output),
         error_message=error.message if error else None,

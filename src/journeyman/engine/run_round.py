@@ -58,6 +58,8 @@ class Rounds(DBOSConfiguredInstance):
         if beginning.status == "completed":
             while moves := next_moves(workflow, done, beginning.output):
                 ends = await asyncio.gather(*(self._perform(order_id, move, done) for move in moves))
+                if any(end.status == "awaiting_approval" for end in ends):
+                    return await self._wait_for_a_person(order_id)
                 done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
         return await self._end(order_id, workflow, beginning, done)
 
@@ -70,6 +72,9 @@ class Rounds(DBOSConfiguredInstance):
                 {"name": f"step {move.step.name}"}, self._perform_once, order_id, move, dict(done)
             )
         )
+
+    async def _wait_for_a_person(self, order_id: str) -> str:
+        return await DBOS.run_step_async({"name": "wait"}, self._rest_once, order_id)
 
     async def _end(self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]) -> str:
         return await DBOS.run_step_async(
@@ -108,6 +113,9 @@ class Rounds(DBOSConfiguredInstance):
             self._on_end()
 
     # What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
+
+    async def _rest_once(self, order_id: str) -> str:
+        return (await rest(self._workshop, order_id, "awaiting_approval")).status
 
     async def _begin_once(self, order_id: str) -> dict[str, Any]:
         return asdict(await begin_round(self._workshop, order_id))

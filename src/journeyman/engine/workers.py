@@ -14,9 +14,10 @@ from typing import Literal
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman.database import engine_database
-from journeyman.engine.control import Stop, check_stop, go_on
+from journeyman.engine.control import Standstill, Stop, check_rest, go_on
 from journeyman.engine.queue import Waiting, next_to_start
 from journeyman.engine.run_round import Rounds
+from journeyman.engine.waiting import decide
 from journeyman.engine.workshop import Workshop
 from journeyman.work_orders.order import WorkOrder
 
@@ -61,14 +62,22 @@ class Worker:
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen."""
-        if check_stop(await self._workshop.orders.get(order_id), stop):
+        if check_rest(await self._workshop.orders.get(order_id), stop):
             async with self._deciding:
                 await self._rounds.stop(order_id, stop)
         return await self._workshop.orders.get(order_id)
 
-    async def go_on(self, order_id: str, *, after: Literal["pause", "failure"]) -> WorkOrder:
+    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
         """Let a paused, failed or cancelled order go on from the step it was stopped at."""
         order = await go_on(self._workshop, order_id, after=after)
+        self.wake()
+        return order
+
+    async def decide(
+        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
+    ) -> WorkOrder:
+        """Take a person's decision on a step that waits for it."""
+        order = await decide(self._workshop, order_id, step, decision, comment)
         self.wake()
         return order
 

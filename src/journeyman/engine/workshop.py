@@ -77,6 +77,10 @@ class Workshop:
             )
         await self._open_workspace(order, repository)
 
+    async def head(self, order: WorkOrder) -> str:
+        """The commit that the order's branch is at."""
+        return await (await self._open_workspace(order, self.repository(order))).head()
+
     async def lay_bench(self, order: WorkOrder, spec: StepSpec, done: Mapping[str, Done]) -> Bench:
         repository = self.repository(order)
         forge = self.forges[repository.forge]

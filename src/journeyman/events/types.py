@@ -49,6 +49,27 @@ class AgentWorkOrderPaused(_Event):
     type: Literal["agent_work_order_paused"] = "agent_work_order_paused"
 
 
+class AgentWorkOrderAwaitingApproval(_Event):
+    """The order rests until a person has decided."""
+
+    type: Literal["agent_work_order_awaiting_approval"] = "agent_work_order_awaiting_approval"
+
+
+class ApprovalRequested(_Event):
+    type: Literal["approval_requested"] = "approval_requested"
+    step: str
+    kind: str
+    commit_sha: str
+
+
+class ApprovalDecided(_Event):
+    type: Literal["approval_decided"] = "approval_decided"
+    step: str
+    decision: Literal["approved", "rejected"]
+    comment: str
+    commit_sha: str
+
+
 class AgentWorkOrderResumed(_Event):
     type: Literal["agent_work_order_resumed"] = "agent_work_order_resumed"
 
@@ -263,6 +284,9 @@ Event = Annotated[
     | AgentWorkOrderCompleted
     | AgentWorkOrderFailed
     | AgentWorkOrderPaused
+    | AgentWorkOrderAwaitingApproval
+    | ApprovalRequested
+    | ApprovalDecided
     | AgentWorkOrderResumed
     | AgentWorkOrderCancelled
     | AgentWorkOrderRetried
@@ -301,6 +325,7 @@ LAST_EVENTS = frozenset(
         "agent_work_order_completed",
         "agent_work_order_failed",
         "agent_work_order_paused",
+        "agent_work_order_awaiting_approval",
         "agent_work_order_cancelled",
     }
 )

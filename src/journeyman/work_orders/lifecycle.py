@@ -11,7 +11,7 @@ _MAY_BECOME: dict[Status, frozenset[Status]] = {
     "pending": frozenset({"running", "paused", "failed", "cancelled"}),
     "running": frozenset({"running", "paused", "awaiting_approval", "completed", "failed", "cancelled"}),
     "paused": frozenset({"pending", "cancelled", "failed"}),
-    "awaiting_approval": frozenset({"running", "paused", "cancelled", "failed"}),
+    "awaiting_approval": frozenset({"pending", "cancelled", "failed"}),
     "completed": frozenset({"pending"}),
     "failed": frozenset({"pending"}),
     "cancelled": frozenset({"pending"}),

@@ -82,7 +82,7 @@ class WorkOrder:
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing happens until somebody asks for it."""
-        return self.is_finished or self.status == "paused"
+        return self.is_finished or self.status in ("paused", "awaiting_approval")
 
 
 @dataclass(frozen=True, kw_only=True)

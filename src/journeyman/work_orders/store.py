@@ -30,9 +30,10 @@ from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
+from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.lifecycle import advance
 from journeyman.work_orders.order import FINISHED, Evidence, StepRecord, Usage, WorkOrder
-from journeyman.work_orders.tables import evidence, steps, work_orders
+from journeyman.work_orders.tables import approvals, evidence, steps, work_orders
 
 Sort = Literal[
     "created_at", "-created_at", "updated_at", "-updated_at", "title", "-title", "status", "-status"
@@ -40,6 +41,7 @@ Sort = Literal[
 _ORDER_FIELDS = [field.name for field in fields(WorkOrder)]
 _STEP_KEY = ("agent_work_order_id", "round", "step")
 _EVIDENCE_KEY = (*_STEP_KEY, "attempt")
+_APPROVAL_KEY = (*_STEP_KEY, "commit_sha")
 _USAGE = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
 
 
@@ -230,6 +232,24 @@ class WorkOrders:
             )
             rows = (await connection.execute(query)).mappings().all()
         return [StepRecord(**row) for row in rows]
+
+    async def save_approval(self, approval: Approval, *happened: Event) -> None:
+        await self._record(approvals, _APPROVAL_KEY, asdict(approval), happened, {})
+
+    async def approval(self, order_id: str, round: int, step: str, commit_sha: str) -> Approval | None:
+        """What was asked, and perhaps decided, about a step on this commit."""
+        found = [one for one in await self.approvals(order_id) if (one.round, one.step) == (round, step)]
+        return next((one for one in found if one.commit_sha == commit_sha), None)
+
+    async def approvals(self, order_id: str) -> list[Approval]:
+        async with self._database.reading() as connection:
+            query = (
+                select(approvals)
+                .where(approvals.c.agent_work_order_id == order_id)
+                .order_by(approvals.c.requested_at, approvals.c.step)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [Approval(**row) for row in rows]
 
     async def reopen_steps(self, order_id: str, round: int, names: Iterable[str]) -> None:
         """Let steps that ended count as not done."""

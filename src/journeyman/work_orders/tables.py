@@ -73,6 +73,20 @@ steps = Table(
     PrimaryKeyConstraint("agent_work_order_id", "round", "step"),
 )
 
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("agent_work_order_id", String(16), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("step", String(64), nullable=False),
+    Column("commit_sha", String(64), nullable=False),
+    Column("decision", String(16), nullable=False),
+    Column("comment", PlainText, nullable=False),
+    Column("requested_at", UtcDateTime, nullable=False),
+    Column("decided_at", UtcDateTime),
+    PrimaryKeyConstraint("agent_work_order_id", "round", "step", "commit_sha"),
+)
+
 evidence = Table(
     "evidence",
     metadata,

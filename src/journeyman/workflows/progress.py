@@ -18,7 +18,7 @@ from journeyman.workflows.schema import StepSpec, Workflow
 class Done:
     """How a step ended in this round."""
 
-    status: Literal["completed", "failed", "skipped"]
+    status: Literal["completed", "failed", "skipped", "awaiting_approval"]
     output: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     error_message: str = ""

@@ -51,6 +51,8 @@ class StepSpec(BaseModel):
     command: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
     """For shell: a template whose values arrive as literal text, whatever they hold."""
     on_failure: Literal["stop", "continue"] = "stop"
+    requires_approval: Annotated[bool, Field(strict=True)] = False
+    """The step is begun when a person has agreed to what the branch holds then."""
     retries: Annotated[int, Field(strict=True, ge=0, le=10)] = 0
     timeout: Seconds | None = None
 

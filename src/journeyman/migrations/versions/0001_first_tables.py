@@ -9,6 +9,18 @@ down_revision = None
 
 def upgrade() -> None:
     op.create_table(
+        "approvals",
+        sa.Column("agent_work_order_id", sa.String(length=16), nullable=False),
+        sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("step", sa.String(length=64), nullable=False),
+        sa.Column("commit_sha", sa.String(length=64), nullable=False),
+        sa.Column("decision", sa.String(length=16), nullable=False),
+        sa.Column("comment", sa.Text(), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("decided_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("agent_work_order_id", "round", "step", "commit_sha", name="pk_approvals"),
+    )
+    op.create_table(
         "event_counters",
         sa.Column("agent_work_order_id", sa.String(length=16), nullable=False),
         sa.Column("last_sequence", sa.Integer(), nullable=False),
@@ -129,3 +141,4 @@ def downgrade() -> None:
     op.drop_table("evidence")
     op.drop_table("events")
     op.drop_table("event_counters")
+    op.drop_table("approvals")

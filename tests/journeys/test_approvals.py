@@ -1,0 +1,91 @@
+"""Steps that wait for a person: asked once, bound to a commit, and in nobody's way."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.product import Product
+from tests.journeys.repositories import FIXED, builds, git, make_repository
+from tests.journeys.test_refusals import run_jm
+
+GATED = """name: gated
+description: A person has the last word.
+steps:
+  - {name: build, kind: build}
+  - {name: release, kind: shell, depends_on: [build], requires_approval: true, command: "echo 1 > out.txt"}
+  - {name: publish, kind: open_pull_request, depends_on: [release]}
+"""
+
+
+@pytest.fixture
+def product(home: Path, database_url: str) -> Iterator[Product]:
+    (home / "workflows").mkdir()
+    (home / "workflows" / "gated.yaml").write_text(GATED)
+    with Product(home, DATABASE_URL=database_url, JOURNEYMAN_MAX_CONCURRENT_ORDERS="1") as product:
+        yield product
+
+
+def submit_gated(product: Product, repository: Path) -> str:
+    order_id = product.submit(repository, product.script("fix", builds(FIXED)), workflow_type="gated")
+    assert product.finish(order_id)["status"] == "awaiting_approval"
+    return order_id
+
+
+def decide(product: Product, order_id: str, decision: str, status: int = 202, **more: str) -> dict[str, Any]:
+    answer = product.request(
+        "POST",
+        f"/api/agent-work-orders/{order_id}/approvals/release",
+        json={"decision": decision, **more},
+    )
+    assert answer.status_code == status, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+def test_an_approved_step_runs_and_finished_ones_do_not_run_again(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = submit_gated(product, repository)
+    [asked] = product.get(f"/api/agent-work-orders/{order_id}/approvals")["approvals"]
+    assert (asked["step"], asked["decision"]) == ("release", "waiting")
+    product.kill()
+    product.start()
+    assert product.order(order_id)["status"] == "awaiting_approval"
+    decide(product, order_id, "approve", comment="fine")
+    order = product.finish(order_id)
+    assert order["status"] == "completed", order
+    assert git(repository, "show", f"{order['git_branch_name']}:out.txt") == "1"
+    started = [event["step"] for event in product.events(order_id) if event["type"] == "step_started"]
+    assert started == ["build", "release", "publish"]
+    decide(product, order_id, "approve")
+    decide(product, order_id, "reject", 409)
+
+
+def test_a_rejected_step_fails_the_order_with_the_comment(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = submit_gated(product, repository)
+    told = run_jm(
+        "reject",
+        order_id,
+        "--comment",
+        "not on a Friday",
+        JOURNEYMAN_HOME=str(product.home),
+        JOURNEYMAN_URL=product.url,
+    )
+    assert told.returncode == 0, told.stderr
+    order = product.finish(order_id)
+    assert (order["status"], order["error_category"]) == ("failed", "permission")
+    assert "not on a Friday" in order["error_message"]
+    assert git(repository, "branch", "--list", "journeyman/*") == ""
+
+
+def test_a_waiting_order_is_in_nobodys_way_and_can_be_cancelled(product: Product, tmp_path: Path) -> None:
+    waiting = submit_gated(product, make_repository(tmp_path / "first"))
+    other = product.submit(
+        make_repository(tmp_path / "second"), "scripted/fix", workflow_type="agent_workflow_build"
+    )
+    assert product.finish(other)["status"] == "completed"
+    answer = product.request("POST", f"/api/agent-work-orders/{waiting}/cancel")
+    assert answer.json()["agent_work_order"]["status"] == "cancelled"
+    assert product.leftovers() == []
