@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -96,7 +96,9 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         control=hired or _NoWorker(),
         is_ready=lambda: _readiness(store),
     )
+    working = AsyncExitStack()
     if hired:
+        await working.enter_async_context(store.only_worker())
         await hired.start()
     chores = [
         asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL)),
@@ -111,6 +113,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         await asyncio.gather(*chores, return_exceptions=True)
         if hired:
             await hired.stop()
+        await working.aclose()
         await gateway.close()
         await sandboxes.close()
         await github.aclose()

@@ -28,7 +28,7 @@ from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from journeyman.errors import InvalidSetting
+from journeyman.errors import Conflict, InvalidSetting
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -46,6 +46,9 @@ metadata = MetaData(
 _BUSY_TIMEOUT_MS = 30_000
 _ANSWER_SECONDS = 3.0
 _CHECKPOINT_EVERY_SECONDS = 5.0
+_LOCK_ATTEMPTS = 30
+_LOCK_PAUSE_SECONDS = 0.1
+_WORKER_LOCK = 870_002
 _MIGRATION_LOCK = 870_001
 """Any number will do, as long as nothing else in the database takes the same one."""
 
@@ -115,6 +118,12 @@ class Database:
         async with self._store.writing() as transaction:
             yield transaction
 
+    @asynccontextmanager
+    async def only_worker(self) -> AsyncIterator[None]:
+        """Keeps a second worker away from the same database for as long as it is open."""
+        async with self._store.only_worker():
+            yield
+
     async def keep_tidy(self) -> None:
         """Does, for as long as it runs, what the store must do from time to time."""
         while self.is_sqlite:
@@ -159,6 +168,10 @@ class _SQLite:
                     raise
                 connection.commit()
 
+    @asynccontextmanager
+    async def only_worker(self) -> AsyncIterator[None]:
+        yield  # the home has a lock of its own
+
     def checkpoint(self) -> None:
         with self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
@@ -195,6 +208,22 @@ class _PostgreSQL:
     async def writing(self) -> AsyncIterator[Transaction]:
         async with self._engine.begin() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def only_worker(self) -> AsyncIterator[None]:
+        async with self._engine.connect() as plain:
+            connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+            locking = text(f"SELECT pg_try_advisory_lock({_WORKER_LOCK})")
+            # The lock of a server that was killed is held until PostgreSQL has noticed.
+            for _ in range(_LOCK_ATTEMPTS):
+                if (await connection.execute(locking)).scalar():
+                    yield
+                    return
+                await asyncio.sleep(_LOCK_PAUSE_SECONDS)
+            raise Conflict(
+                "another server works on this PostgreSQL database",
+                hint="Stop it first, use it, or give this one a database of its own.",
+            )
 
     def checkpoint(self) -> None:
         """PostgreSQL sees to this itself."""

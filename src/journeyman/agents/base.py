@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from journeyman.sandboxes.base import Readiness, Sandbox
 from journeyman.work_orders.order import Usage
 
-RoleName = Literal["plan", "build"]
+RoleName = Literal["plan", "build", "answer"]
 
 
 @dataclass(frozen=True)

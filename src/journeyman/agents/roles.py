@@ -20,10 +20,13 @@ _ENVIRONMENT = _text("environment")
 _TASK = _text("task")
 _SUBTASK = _text("subtask")
 _FIX = _text("fix")
+_QUESTION = _text("question")
+_FOLLOW_UP = _text("follow_up")
 
 ROLES: dict[RoleName, Role] = {
     "plan": Role("plan", f"{_text('plan')}\n{_ENVIRONMENT}", may_write=False),
     "build": Role("build", f"{_text('build')}\n{_ENVIRONMENT}", may_write=True),
+    "answer": Role("answer", f"{_text('answer')}\n{_ENVIRONMENT}", may_write=False),
 }
 
 
@@ -48,3 +51,12 @@ def subtask_prompt(task: str, plan: Plan, number: int) -> str:
 def fixing_prompt(task: str, failing: str, attempt: int = 1) -> str:
     """The prompt after checks failed; `attempt` counts the repairs of this round."""
     return _FIX.format(task=task, failing=failing, attempt=attempt)
+
+
+def question_prompt(question: str, task: str) -> str:
+    return _QUESTION.format(question=question, task=task)
+
+
+def follow_up_task(prompt: str, task: str) -> str:
+    """A later prompt as a task of its own, with where it comes from."""
+    return _FOLLOW_UP.format(prompt=prompt, task=task)

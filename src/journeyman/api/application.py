@@ -12,6 +12,7 @@ from journeyman.api import (
     local_forge,
     lookups,
     problems,
+    prompts,
     quick_jobs,
     work_orders,
 )
@@ -32,7 +33,7 @@ def create_app(services: Services) -> FastAPI:
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
     app.state.services = services
-    for room in (work_orders, control, live, github, lookups, local_forge, quick_jobs, health):
+    for room in (work_orders, control, prompts, live, github, lookups, local_forge, quick_jobs, health):
         app.include_router(room.router)
     problems.install(app)
     # The last one added is the first that a request meets.

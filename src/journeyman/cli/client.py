@@ -69,6 +69,10 @@ class Client:
     def control(self, order_id: str, action: str) -> dict[str, Any]:
         return dict(self._ask("POST", f"{order_path(order_id)}/{action}").json())
 
+    def prompt(self, order_id: str, text: str, mode: str | None) -> dict[str, Any]:
+        body = {"agent_work_order_id": order_id, "prompt_text": text, "mode": mode}
+        return dict(self._ask("POST", f"{order_path(order_id)}/prompt", json=body).json())
+
     def approvals(self, order_id: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get(f"{order_path(order_id)}/approvals")["approvals"]
         return found

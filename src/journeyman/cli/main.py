@@ -183,6 +183,22 @@ def diff(order_id: OrderId, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def prompt(
+    order_id: OrderId,
+    text: Annotated[str, typer.Argument(help="Work for the order's branch, or a question about it.")],
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="work or ask; left out, a text that ends with ? asks.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say something more to a work order; it is queued while a round runs."""
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    orders.prompt(load_settings(), order_id, text, mode, as_json=as_json)
+
+
+@app.command()
 def pause(order_id: OrderId, as_json: AsJson = False) -> None:
     """Stop a work order where it is; `jm resume` lets it go on."""
     _control(order_id, "pause", as_json)

@@ -88,6 +88,15 @@ def submit(settings: Settings, order: dict[str, Any], *, watch: bool, as_json: b
     return 0
 
 
+def prompt(settings: Settings, order_id: str, text: str, mode: str | None, *, as_json: bool) -> None:
+    answer = Client(settings).prompt(order_id, text, mode)
+    if as_json:
+        print_json(answer)
+        return
+    console().print(styled((order_id, "bold"), f"  {answer['message']}"))
+    note(f"Watch it with `jm watch {order_id}`.")
+
+
 def control(settings: Settings, order_id: str, action: str, *, as_json: bool) -> None:
     """Pause, resume, cancel or retry an order."""
     _say_status(Client(settings).control(order_id, action), as_json=as_json)

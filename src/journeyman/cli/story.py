@@ -38,6 +38,7 @@ class Story:
             "tool_call_completed": self._tool_completed,
             "git_commit_created": self._commit,
             "verification_attempt_completed": self._verification,
+            "prompt_started": self._prompt_started,
             "approval_requested": self._approval_requested,
             "approval_decided": self._approval_decided,
             "github_issue_read": self._issue,
@@ -143,6 +144,9 @@ class Story:
     def _verification(self, event: dict[str, Any]) -> None:
         mark = {True: ("  ✓ ", "green"), False: ("  ✗ ", "red"), None: ("  ○ ", "yellow")}[event["passed"]]
         self._line(mark, f"checks, attempt {event['attempt']}: {short(event['summary'], 160)}")
+
+    def _prompt_started(self, event: dict[str, Any]) -> None:
+        self._line(("── ", "bold"), f"prompt {event['number']}, round {event['round']} ──")
 
     def _approval_requested(self, event: dict[str, Any]) -> None:
         ask = f"jm approve|reject {event['agent_work_order_id']} {event['step']}"

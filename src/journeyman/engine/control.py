@@ -5,6 +5,7 @@ same round: our own records say which steps are completed, and those are not don
 """
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Literal
 
 from journeyman.engine.workshop import Workshop
@@ -49,7 +50,7 @@ def check_rest(order: WorkOrder, stop: Rest) -> bool:
     if order.status not in _MAY_REST[stop]:
         raise Conflict(
             f"the order is {order.status}, so it cannot be {stop}",
-            hint="Only an order that waits or is under way can be; `jm show` tells how this one ended.",
+            hint="`jm show` tells what the order is doing, or how it ended.",
         )
     return True
 
@@ -75,7 +76,10 @@ async def rest(workshop: Workshop, order_id: str, stop: Rest) -> WorkOrder:
     if not check_rest(order, stop):
         return order
     await workshop.set_down(order, keep_workspace=stop != "cancelled")
-    return await workshop.orders.change(order_id, _TOLD[stop], status=stop)
+    cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
+    await workshop.orders.reopen_steps(order_id, order.round, cut_off)
+    ended = {"execution_completed_at": datetime.now(UTC)} if stop == "cancelled" else {}
+    return await workshop.orders.change(order_id, _TOLD[stop], status=stop, **ended)
 
 
 async def go_on(workshop: Workshop, order_id: str, *, after: Standstill) -> WorkOrder:

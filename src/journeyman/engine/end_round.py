@@ -5,6 +5,7 @@ two there may be nothing but the platform's own records.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from journeyman.engine.workshop import Workshop
@@ -33,9 +34,10 @@ async def end_round(
     ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)
     if conclusion.verification == "passed" and not await _checked_is_pushed(workshop, order, done):
-        conclusion = Conclusion(
-            conclusion.status, "none", conclusion.error_message, conclusion.error_category
-        )
+        conclusion = replace(conclusion, verification="none")
+    elif order.round > 1 and not any(end.verification for end in ends):
+        # A question changes nothing, also nothing about what was verified before.
+        conclusion = replace(conclusion, verification=order.verification)
     hint = next((end.hint for end in [beginning, *done.values()] if end.status == "failed" and end.hint), "")
     changed = await workshop.orders.change(
         order_id,

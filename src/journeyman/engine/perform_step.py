@@ -37,7 +37,7 @@ from journeyman.events.types import (
 from journeyman.steps import VERBS
 from journeyman.steps.bench import StepBroken
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND
-from journeyman.work_orders.order import StepRecord
+from journeyman.work_orders.order import StepRecord, WorkOrder
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
 
@@ -57,11 +57,25 @@ async def begin_round(workshop: Workshop, order_id: str) -> Done:
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
+    attempt = 1
+    while (error := await _prepare(workshop, order)) is not None:
+        wait = wait_before_retry(
+            error.category, attempt, 0, passes=error.retryable, retry_after=error.retry_after
+        )
+        if wait is None:
+            return _failed("prepare", error)
+        attempt += 1
+        await workshop.orders.emit(order_id, _told_retry("prepare", attempt, wait, error))
+        await asyncio.sleep(wait)
+    return Done(kind="prepare", status="completed", output=order_context(order))
+
+
+async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | None:
     try:
         await workshop.prepare(order)
     except Exception as error:
-        return _failed("prepare", as_ours(error))
-    return Done(kind="prepare", status="completed", output=order_context(order))
+        return as_ours(error)
+    return None
 
 
 async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
@@ -147,16 +161,9 @@ async def _run(step: _Attempts) -> Done:
         )
         if wait is None:
             break
-        retrying = StepRetrying(
-            step=spec.name,
-            attempt=attempt + 1,
-            wait_seconds=round(wait, 1),
-            error_message=error.message,
-            error_category=error.category,
-        )
-        await orders.emit(step.order_id, retrying)
-        await asyncio.sleep(wait)
         attempt += 1
+        await orders.emit(step.order_id, _told_retry(spec.name, attempt, wait, error))
+        await asyncio.sleep(wait)
     duration = round(time.monotonic() - began, 3)
     ended = replace(
         record,
@@ -236,6 +243,16 @@ def _failed(kind: str, error: JourneymanError) -> Done:
         error_message=error.message,
         error_category=error.category,
         hint=error.hint,
+    )
+
+
+def _told_retry(step: str, attempt: int, wait: float, error: JourneymanError) -> StepRetrying:
+    return StepRetrying(
+        step=step,
+        attempt=attempt,
+        wait_seconds=round(wait, 1),
+        error_message=error.message,
+        error_category=error.category,
     )
 
 

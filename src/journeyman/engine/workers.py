@@ -15,6 +15,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman.database import engine_database
 from journeyman.engine.control import Standstill, Stop, check_rest, go_on
+from journeyman.engine.prompts import next_round
 from journeyman.engine.queue import Waiting, next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.waiting import decide
@@ -33,6 +34,7 @@ class Worker:
         self._news = asyncio.Event()
         self._rounds = Rounds(workshop, on_end=self._news.set)
         self._starting: set[str] = set()
+        """Workflow ids that were started and have not taken their order up yet."""
         self._deciding = asyncio.Lock()
         """Held while an order is started or stopped, so that none slips from one into the other."""
         self._dispatching: asyncio.Task[None] | None = None
@@ -103,12 +105,19 @@ class Worker:
             await self._start_next()
 
     async def _start_next(self) -> None:
+        for order_id in await self._workshop.orders.orders_with_prompts():
+            await self._workshop.orders.start_prompt(order_id, next_round)
         pending = {order.agent_work_order_id: order for order in await self._workshop.orders.pending()}
-        self._starting &= pending.keys()
+        self._starting &= {_workflow_id(order) for order in pending.values()}
+        starting = {order_id for order_id, order in pending.items() if _workflow_id(order) in self._starting}
         waiting = [Waiting(order_id, order.priority, order.created_at) for order_id, order in pending.items()]
         limit = self._workshop.settings.max_concurrent_orders
-        for order_id in next_to_start(waiting, self._rounds.running | self._starting, limit=limit):
+        for order_id in next_to_start(waiting, self._rounds.running | starting, limit=limit):
             order = pending[order_id]
-            self._starting.add(order_id)
-            with SetWorkflowID(f"{order_id}-{order.round}-{order.attempt}"):
+            self._starting.add(_workflow_id(order))
+            with SetWorkflowID(_workflow_id(order)):
                 await DBOS.start_workflow_async(self._rounds.run_round, order_id, order.workflow)
+
+
+def _workflow_id(order: WorkOrder) -> str:
+    return f"{order.agent_work_order_id}-{order.round}-{order.attempt}"

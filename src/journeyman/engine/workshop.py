@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeyman.agents.base import Agent
+from journeyman.agents.roles import follow_up_task
 from journeyman.errors import NotFound
 from journeyman.events.types import GitBranchCreated, SandboxCreated
 from journeyman.forges.base import Forge, Person
@@ -94,7 +95,7 @@ class Workshop:
             order=order,
             round=order.round,
             spec=spec,
-            task=render(spec.prompt, context) if spec.prompt else order.initial_prompt,
+            task=render(spec.prompt, context) if spec.prompt else _task_of(order),
             context=context,
             done=done,
             settings=self.settings,
@@ -181,6 +182,12 @@ class Workshop:
         if forge.name not in self._authors:
             self._authors[forge.name] = await forge.author() or await host_author() or _NOBODY
         return self._authors[forge.name]
+
+
+def _task_of(order: WorkOrder) -> str:
+    if order.round_prompt is None:
+        return order.initial_prompt
+    return follow_up_task(order.round_prompt, order.initial_prompt)
 
 
 def order_context(order: WorkOrder) -> dict[str, Any]:

@@ -203,6 +203,32 @@ class AgentText(_Event):
     text: str
 
 
+class AgentAnswered(_Event):
+    """The answer to a question, whole."""
+
+    type: Literal["agent_answered"] = "agent_answered"
+    step: str
+    text: str
+
+
+class PromptAccepted(_Event):
+    type: Literal["prompt_accepted"] = "prompt_accepted"
+    number: int
+    mode: Literal["work", "ask"]
+    text: str
+
+
+class PromptStarted(_Event):
+    type: Literal["prompt_started"] = "prompt_started"
+    number: int
+    round: int
+
+
+class PromptCancelled(_Event):
+    type: Literal["prompt_cancelled"] = "prompt_cancelled"
+    number: int
+
+
 class AgentNotice(_Event):
     """Something went wrong between model and agent and was dealt with: said, so that nobody wonders."""
 
@@ -306,6 +332,10 @@ Event = Annotated[
     | PlanCreated
     | SubtaskStarted
     | AgentText
+    | AgentAnswered
+    | PromptAccepted
+    | PromptStarted
+    | PromptCancelled
     | AgentNotice
     | ToolCallStarted
     | ToolCallCompleted
@@ -337,6 +367,7 @@ FIRST_EVENTS = frozenset(
         "agent_work_order_started",
         "agent_work_order_resumed",
         "agent_work_order_retried",
+        "prompt_started",
     }
 )
 """After one of these an order is under way, or waits to be."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from pydantic import BaseModel
 
-from journeyman.steps import build, open_pull_request, plan, shell, verify
+from journeyman.steps import answer, build, open_pull_request, plan, shell, verify
 from journeyman.steps.bench import Bench
 
 Verb = Callable[[Bench], Awaitable[BaseModel]]
@@ -15,5 +15,6 @@ VERBS: Mapping[str, Verb] = {
     "verify": verify.run,
     "open_pull_request": open_pull_request.run,
     "shell": shell.run,
+    "answer": answer.run,
 }
 """A step's kind, as workflows name it, and the verb that carries it out."""

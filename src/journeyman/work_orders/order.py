@@ -48,6 +48,8 @@ class WorkOrder:
     budget_usd: float | None = None
     priority: int = 0
     round: int = 1
+    round_prompt: str | None = field(default=None, repr=False)
+    """What a later round was asked for; None in the first, whose task is the initial prompt."""
     attempt: int = 1
     """How often the round was begun: a pause or a failure ends an attempt, the next goes on after it."""
 

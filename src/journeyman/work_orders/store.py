@@ -1,6 +1,6 @@
 """Work orders in the database: every change is written together with the events that tell it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -29,11 +29,20 @@ from journeyman.database import Database, Transaction
 from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
-from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
+from journeyman.events.types import (
+    CHATTER,
+    EVENT,
+    Event,
+    PromptAccepted,
+    PromptCancelled,
+    PromptStarted,
+    StoredEvent,
+)
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.lifecycle import advance
 from journeyman.work_orders.order import FINISHED, Evidence, StepRecord, Usage, WorkOrder
-from journeyman.work_orders.tables import approvals, evidence, steps, work_orders
+from journeyman.work_orders.prompts import Mode, Prompt
+from journeyman.work_orders.tables import approvals, evidence, prompts, steps, work_orders
 
 Sort = Literal[
     "created_at", "-created_at", "updated_at", "-updated_at", "title", "-title", "status", "-status"
@@ -232,6 +241,95 @@ class WorkOrders:
             )
             rows = (await connection.execute(query)).mappings().all()
         return [StepRecord(**row) for row in rows]
+
+    async def add_prompt(self, order_id: str, text: str, mode: Mode) -> Prompt:
+        """Take a prompt in, behind those that wait already."""
+        async with self._database.writing() as connection:
+            await _fetch(connection, order_id, for_update=True)
+            highest = select(func.coalesce(func.max(prompts.c.number), 0)).where(
+                prompts.c.agent_work_order_id == order_id
+            )
+            prompt = Prompt(
+                agent_work_order_id=order_id,
+                number=(await connection.execute(highest)).scalar_one() + 1,
+                text=text,
+                mode=mode,
+                created_at=datetime.now(UTC),
+            )
+            await connection.execute(insert(prompts).values(asdict(prompt)))
+            accepted = PromptAccepted(number=prompt.number, mode=mode, text=text)
+            stored = await self._append(connection, order_id, [accepted])
+        self._tell(stored)
+        return prompt
+
+    async def cancel_prompt(self, order_id: str, number: int) -> None:
+        """Take a prompt back that has not become a round; a Conflict when it has."""
+        async with self._database.writing() as connection:
+            await _fetch(connection, order_id, for_update=True)
+            key = (prompts.c.agent_work_order_id == order_id, prompts.c.number == number)
+            status = (await connection.execute(select(prompts.c.status).where(*key))).scalar()
+            if status is None:
+                raise NotFound(f"{order_id} has no prompt {number}", hint="List its prompts first.")
+            if status == "started":
+                raise Conflict(
+                    f"prompt {number} has been started",
+                    hint="Pause or cancel the order to stop what it began.",
+                )
+            stored = []
+            if status == "queued":
+                await connection.execute(update(prompts).where(*key).values(status="cancelled"))
+                stored = await self._append(connection, order_id, [PromptCancelled(number=number)])
+        self._tell(stored)
+
+    async def prompts(self, order_id: str) -> list[Prompt]:
+        async with self._database.reading() as connection:
+            query = (
+                select(prompts).where(prompts.c.agent_work_order_id == order_id).order_by(prompts.c.number)
+            )
+            rows = (await connection.execute(query)).mappings().all()
+        return [Prompt(**row) for row in rows]
+
+    async def orders_with_prompts(self) -> list[str]:
+        """The orders at their end that a prompt waits for."""
+        async with self._database.reading() as connection:
+            query = (
+                select(prompts.c.agent_work_order_id)
+                .join(work_orders, work_orders.c.agent_work_order_id == prompts.c.agent_work_order_id)
+                .where(prompts.c.status == "queued", work_orders.c.status.in_(FINISHED))
+                .distinct()
+            )
+            return list((await connection.execute(query)).scalars())
+
+    async def start_prompt(
+        self, order_id: str, next_round: Callable[[WorkOrder, Prompt], dict[str, Any]]
+    ) -> None:
+        """Let the prompt that has waited longest become the next round of an order that is at its end."""
+        async with self._database.writing() as connection:
+            order = await _fetch(connection, order_id, for_update=True)
+            waiting = (
+                select(prompts)
+                .where(prompts.c.agent_work_order_id == order_id, prompts.c.status == "queued")
+                .order_by(prompts.c.number)
+                .limit(1)
+            )
+            row = (await connection.execute(waiting)).mappings().first()
+            if row is None or not order.is_finished:
+                return
+            prompt = Prompt(**row)
+            changes = next_round(order, prompt)
+            await connection.execute(
+                update(prompts)
+                .where(prompts.c.agent_work_order_id == order_id, prompts.c.number == prompt.number)
+                .values(status="started", round=changes["round"])
+            )
+            await connection.execute(
+                update(work_orders)
+                .where(work_orders.c.agent_work_order_id == order_id)
+                .values({**changes, "updated_at": datetime.now(UTC)})
+            )
+            started = PromptStarted(number=prompt.number, round=changes["round"])
+            stored = await self._append(connection, order_id, [started])
+        self._tell(stored)
 
     async def save_approval(self, approval: Approval, *happened: Event) -> None:
         await self._record(approvals, _APPROVAL_KEY, asdict(approval), happened, {})

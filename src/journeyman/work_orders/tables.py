@@ -23,6 +23,7 @@ work_orders = Table(
     Column("budget_usd", Float),
     Column("priority", Integer, nullable=False),
     Column("round", Integer, nullable=False),
+    Column("round_prompt", PlainText),
     Column("attempt", Integer, nullable=False),
     Column("status", String(32), nullable=False),
     Column("current_phase", String(32)),
@@ -71,6 +72,19 @@ steps = Table(
     Column("tokens_out", Integer, nullable=False),
     Column("tokens_cache_read", Integer, nullable=False),
     PrimaryKeyConstraint("agent_work_order_id", "round", "step"),
+)
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("agent_work_order_id", String(16), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("text", PlainText, nullable=False),
+    Column("mode", String(8), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("round", Integer),
+    Column("created_at", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("agent_work_order_id", "number"),
 )
 
 approvals = Table(

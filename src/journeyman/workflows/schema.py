@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-StepKind = Literal["plan", "build", "verify", "open_pull_request", "shell"]
+StepKind = Literal["plan", "build", "verify", "open_pull_request", "shell", "answer"]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smh])")

@@ -9,6 +9,17 @@ down_revision = None
 
 def upgrade() -> None:
     op.create_table(
+        "prompts",
+        sa.Column("agent_work_order_id", sa.String(length=16), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("mode", sa.String(length=8), nullable=False),
+        sa.Column("status", sa.String(length=16), nullable=False),
+        sa.Column("round", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("agent_work_order_id", "number", name="pk_prompts"),
+    )
+    op.create_table(
         "approvals",
         sa.Column("agent_work_order_id", sa.String(length=16), nullable=False),
         sa.Column("round", sa.Integer(), nullable=False),
@@ -100,6 +111,7 @@ def upgrade() -> None:
         sa.Column("budget_usd", sa.Float(), nullable=True),
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("round_prompt", sa.Text(), nullable=True),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("status", sa.String(length=32), nullable=False),
         sa.Column("current_phase", sa.String(length=32), nullable=True),
@@ -142,3 +154,4 @@ def downgrade() -> None:
     op.drop_table("events")
     op.drop_table("event_counters")
     op.drop_table("approvals")
+    op.drop_table("prompts")

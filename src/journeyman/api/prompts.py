@@ -1,0 +1,88 @@
+"""What people say to an order after it was accepted: queued while a round runs, then a round of its own."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict
+
+from journeyman.api.services import Given
+from journeyman.api.work_orders import Order
+from journeyman.errors import InvalidInput
+from journeyman.work_orders.order import check_prompt
+from journeyman.work_orders.prompts import Mode, PromptStatus, mode_of
+
+router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["prompts"])
+
+
+class PromptRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    agent_work_order_id: str
+    prompt_text: str
+    mode: Mode | None = None
+    """`work` or `ask`; when it is left out, a text that ends as a question asks."""
+
+
+class PromptAnswer(BaseModel):
+    agent_work_order_id: str
+    prompt_accepted: bool
+    message: str
+    number: int
+
+
+class PromptView(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    number: int
+    text: str
+    mode: Mode
+    status: PromptStatus
+    round: int | None
+    created_at: datetime
+
+
+class PromptViews(BaseModel):
+    agent_work_order_id: str
+    prompts: list[PromptView]
+
+
+@router.post("/prompt", status_code=202)
+async def prompt(order: Order, request: PromptRequest, services: Given) -> PromptAnswer:
+    """Say something more to an order: work for its branch, or a question about it."""
+    if request.agent_work_order_id != order.agent_work_order_id:
+        raise InvalidInput(
+            f"the body names {request.agent_work_order_id!r}, the address {order.agent_work_order_id}",
+            hint="Name the same order in both.",
+        )
+    text = check_prompt(request.prompt_text).strip()
+    if not text:
+        raise InvalidInput("the prompt is empty", hint="Say what is wanted.")
+    mode = request.mode or mode_of(text)
+    added = await services.orders.add_prompt(order.agent_work_order_id, text, mode)
+    services.order_accepted()
+    begins = "now" if order.is_finished else f"when the order, which is {order.status}, has come to its end"
+    return PromptAnswer(
+        agent_work_order_id=order.agent_work_order_id,
+        prompt_accepted=True,
+        message=f"{'An answer' if mode == 'ask' else 'Work'} begins {begins}.",
+        number=added.number,
+    )
+
+
+@router.get("/prompts")
+async def prompts(order: Order, services: Given) -> PromptViews:
+    found = await services.orders.prompts(order.agent_work_order_id)
+    return PromptViews(
+        agent_work_order_id=order.agent_work_order_id,
+        prompts=[PromptView.model_validate(one) for one in found],
+    )
+
+
+@router.delete("/prompts/{number}")
+async def cancel_prompt(
+    order: Order, number: Annotated[int, Path(ge=1, le=2**31 - 1)], services: Given
+) -> PromptViews:
+    """Take a prompt back that has not become a round yet."""
+    await services.orders.cancel_prompt(order.agent_work_order_id, number)
+    return await prompts(order, services)
