@@ -105,6 +105,20 @@ def test_prompts_wait_in_order_while_a_round_runs_and_can_be_taken_back(
     assert sequences == list(range(1, len(sequences) + 1))
 
 
+def test_cancelling_an_order_takes_its_waiting_prompts_back(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder")
+    model = product.script("waits", MORE, ANSWERS, WAITS)
+    order_id = product.submit(repository, model, workflow_type="agent_workflow_build")
+    product.until(order_id, lambda event: event["type"] == "tool_call_started" and event["tool"] == "shell")
+    prompt(product, order_id, "Add a changelog")
+    product.request("POST", f"/api/agent-work-orders/{order_id}/cancel")
+    [taken_back] = product.get(f"/api/agent-work-orders/{order_id}/prompts")["prompts"]
+    assert taken_back["status"] == "cancelled"
+    assert product.order(order_id)["status"] == "cancelled"
+    prompt(product, order_id, "Add a changelog")
+    assert finish_round(product, order_id, 2)["status"] == "completed"
+
+
 def test_a_prompt_that_cannot_be_taken_is_refused(product: Product, tmp_path: Path) -> None:
     order_id = product.submit(
         make_repository(tmp_path / "adder"),

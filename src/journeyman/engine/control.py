@@ -79,6 +79,10 @@ async def rest(workshop: Workshop, order_id: str, stop: Rest) -> WorkOrder:
     cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     ended = {"execution_completed_at": datetime.now(UTC)} if stop == "cancelled" else {}
+    if stop == "cancelled":
+        for prompt in await workshop.orders.prompts(order_id):
+            if prompt.status == "queued":
+                await workshop.orders.cancel_prompt(order_id, prompt.number)
     return await workshop.orders.change(order_id, _TOLD[stop], status=stop, **ended)
 
 
