@@ -42,13 +42,14 @@ from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
 
 
-async def begin_round(workshop: Workshop, order_id: str) -> Done:
+async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
     """Take the order up and prepare its branch and workspace.
 
     Safe to repeat because an order that is running already stays so, and so does what is prepared.
     """
     order = await workshop.orders.get(order_id)
-    if order.is_at_rest:
+    if order.is_at_rest or (order.round, order.attempt) != (round, attempt):
+        # A crash let this attempt outlive the pause that ended it; what came after it is not its business.
         return Done(kind="prepare", status="skipped")
     if order.status == "pending":
         order = await workshop.orders.change(
@@ -57,15 +58,15 @@ async def begin_round(workshop: Workshop, order_id: str) -> Done:
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
-    attempt = 1
+    tries = 1
     while (error := await _prepare(workshop, order)) is not None:
         wait = wait_before_retry(
-            error.category, attempt, 0, passes=error.retryable, retry_after=error.retry_after
+            error.category, tries, 0, passes=error.retryable, retry_after=error.retry_after
         )
         if wait is None:
             return _failed("prepare", error)
-        attempt += 1
-        await workshop.orders.emit(order_id, _told_retry("prepare", attempt, wait, error))
+        tries += 1
+        await workshop.orders.emit(order_id, _told_retry("prepare", tries, wait, error))
         await asyncio.sleep(wait)
     return Done(kind="prepare", status="completed", output=order_context(order))
 

@@ -39,11 +39,11 @@ class Rounds(DBOSConfiguredInstance):
         return set(self._tasks)
 
     @DBOS.workflow(name="run_round", max_recovery_attempts=10_000)
-    async def run_round(self, order_id: str, definition: dict[str, Any]) -> str:
-        """Carry one round to its end and return the order's status."""
+    async def run_round(self, order_id: str, round: int, attempt: int, definition: dict[str, Any]) -> str:
+        """Carry one attempt at a round to its end and return how that was."""
         with self._interruptible(order_id):
             try:
-                return await self._tell_story(order_id, definition)
+                return await self._tell_story(order_id, round, attempt, definition)
             except asyncio.CancelledError:
                 if order_id not in self._stops:
                     raise
@@ -51,9 +51,11 @@ class Rounds(DBOSConfiguredInstance):
                 self._tasks[order_id].uncancel()
                 return (await rest(self._workshop, order_id, self._stops[order_id])).status
 
-    async def _tell_story(self, order_id: str, definition: dict[str, Any]) -> str:
+    async def _tell_story(self, order_id: str, round: int, attempt: int, definition: dict[str, Any]) -> str:
         workflow = Workflow.model_validate(definition)
-        beginning = await self._begin(order_id)
+        beginning = await self._begin(order_id, round, attempt)
+        if beginning.status == "skipped":
+            return "over already"
         done: dict[str, Done] = {}
         if beginning.status == "completed":
             while moves := next_moves(workflow, done, beginning.output):
@@ -63,8 +65,10 @@ class Rounds(DBOSConfiguredInstance):
                 done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
         return await self._end(order_id, workflow, beginning, done)
 
-    async def _begin(self, order_id: str) -> Done:
-        return Done(**await DBOS.run_step_async({"name": "begin"}, self._begin_once, order_id))
+    async def _begin(self, order_id: str, round: int, attempt: int) -> Done:
+        return Done(
+            **await DBOS.run_step_async({"name": "begin"}, self._begin_once, order_id, round, attempt)
+        )
 
     async def _perform(self, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
         return Done(
@@ -117,8 +121,8 @@ class Rounds(DBOSConfiguredInstance):
     async def _rest_once(self, order_id: str) -> str:
         return (await rest(self._workshop, order_id, "awaiting_approval")).status
 
-    async def _begin_once(self, order_id: str) -> dict[str, Any]:
-        return asdict(await begin_round(self._workshop, order_id))
+    async def _begin_once(self, order_id: str, round: int, attempt: int) -> dict[str, Any]:
+        return asdict(await begin_round(self._workshop, order_id, round, attempt))
 
     async def _perform_once(self, order_id: str, move: Move, done: Mapping[str, Done]) -> dict[str, Any]:
         return asdict(await perform(self._workshop, order_id, move, done))

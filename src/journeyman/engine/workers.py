@@ -13,6 +13,7 @@ from typing import Literal
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
+from journeyman import telemetry
 from journeyman.database import engine_database
 from journeyman.engine.control import Standstill, Stop, check_rest, go_on
 from journeyman.engine.prompts import next_round
@@ -94,7 +95,11 @@ class Worker:
     async def _dispatch(self) -> None:
         while True:
             self._news.clear()
-            await self._start_what_may()
+            try:
+                await self._start_what_may()
+            except Exception as error:
+                # Whatever it is, it may pass, and nobody but this loop would ever start an order again.
+                telemetry.logger().error("orders_not_started", exc_info=error)
             try:
                 await asyncio.wait_for(self._news.wait(), _LOOK_ANYWAY_SECONDS)
             except TimeoutError:
@@ -116,7 +121,9 @@ class Worker:
             order = pending[order_id]
             self._starting.add(_workflow_id(order))
             with SetWorkflowID(_workflow_id(order)):
-                await DBOS.start_workflow_async(self._rounds.run_round, order_id, order.workflow)
+                await DBOS.start_workflow_async(
+                    self._rounds.run_round, order_id, order.round, order.attempt, order.workflow
+                )
 
 
 def _workflow_id(order: WorkOrder) -> str:

@@ -1,0 +1,47 @@
+"""An attempt that outlived its own end leaves the order alone."""
+
+import pytest
+
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database
+from journeyman.engine.perform_step import begin_round
+from journeyman.engine.workshop import Workshop
+from journeyman.events.feed import Feed
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+from tests.work_orders.orders import an_order
+
+
+@pytest.fixture
+def workshop(settings: Settings, database: Database) -> Workshop:
+    return Workshop(
+        settings=settings,
+        orders=WorkOrders(database, Feed(database), Redactor([])),
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=LocalSandboxes(settings),
+        forges={},
+        agents={},
+    )
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        an_order(attempt=2),
+        an_order(round=2),
+        an_order(status="paused"),
+        an_order(status="cancelled"),
+        an_order(status="awaiting_approval"),
+    ],
+    ids=["resumed", "later round", "paused", "cancelled", "waiting"],
+)
+async def test_an_attempt_that_is_over_begins_nothing(workshop: Workshop, order: WorkOrder) -> None:
+    await workshop.orders.create(order)
+    beginning = await begin_round(workshop, order.agent_work_order_id, 1, 1)
+    assert beginning.status == "skipped"
+    assert await workshop.orders.get(order.agent_work_order_id) == order
