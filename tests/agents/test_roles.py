@@ -14,7 +14,11 @@ PLAN = Plan(
 
 
 def test_only_the_building_role_may_write() -> None:
-    assert {name: role.may_write for name, role in ROLES.items()} == {"plan": False, "build": True}
+    assert {name: role.may_write for name, role in ROLES.items()} == {
+        "plan": False,
+        "build": True,
+        "answer": False,
+    }
 
 
 @pytest.mark.parametrize("role", list(ROLES))
