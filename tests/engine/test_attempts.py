@@ -1,16 +1,20 @@
 """An attempt that outlived its own end leaves the order alone."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.database import Database
 from journeyman.engine.perform_step import begin_round
+from journeyman.engine.waiting import decide
 from journeyman.engine.workshop import Workshop
 from journeyman.events.feed import Feed
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
+from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from tests.work_orders.orders import an_order
@@ -45,3 +49,23 @@ async def test_an_attempt_that_is_over_begins_nothing(workshop: Workshop, order:
     beginning = await begin_round(workshop, order.agent_work_order_id, 1, 1)
     assert beginning.status == "skipped"
     assert await workshop.orders.get(order.agent_work_order_id) == order
+
+
+async def test_a_decision_that_a_crash_kept_from_taking_effect_takes_it_when_repeated(
+    workshop: Workshop,
+) -> None:
+    order = an_order(status="awaiting_approval")
+    await workshop.orders.create(order)
+    decided = Approval(
+        agent_work_order_id=order.agent_work_order_id,
+        round=1,
+        step="release",
+        commit_sha="a" * 40,
+        decision="approved",
+        requested_at=datetime.now(UTC),
+    )
+    await workshop.orders.save_approval(decided)
+    changed = await decide(workshop, order.agent_work_order_id, "release", "approved", "")
+    assert (changed.status, changed.attempt) == ("pending", 2)
+    again = await decide(workshop, order.agent_work_order_id, "release", "approved", "")
+    assert (again.status, again.attempt) == ("pending", 2)

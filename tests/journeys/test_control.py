@@ -132,3 +132,24 @@ def test_what_the_state_does_not_allow_is_refused_with_the_reason(
     assert "completed" in problem["detail"]
     assert problem["hint"]
     assert product.order(order_id)["status"] == "completed"
+
+
+def test_an_order_whose_repository_vanishes_comes_to_its_end_and_stays_readable(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = product.submit(
+        repository, product.script("lasting", LASTING), workflow_type="agent_workflow_build"
+    )
+    product.until(order_id, in_the_command)
+    repository.rename(tmp_path / "elsewhere")
+    product.kill()
+    product.start()
+    workspace = product.home / "workspaces" / order_id / "tree"
+    (workspace / "go").write_text("")
+    order = product.finish(order_id)
+    assert order["status"] == "failed", order
+    assert order["git_commit_count"] == 1
+    assert product.leftovers() == []
+    diff = product.request("GET", f"/api/agent-work-orders/{order_id}/diff")
+    assert "return a + b" in diff.text

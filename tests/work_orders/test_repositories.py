@@ -97,6 +97,12 @@ def test_a_missing_directory_is_refused(tmp_path: Path) -> None:
         parse(str(tmp_path / "nowhere"))
 
 
+def test_the_repository_of_an_accepted_order_is_known_when_its_directory_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    repository = parse_repository(gone.as_uri(), github_url=GITHUB, allow_local=True, must_exist=False)
+    assert repository.path == gone
+
+
 @pytest.mark.parametrize("text", ["/etc", "file:///etc"])
 def test_local_repositories_can_be_forbidden(text: str) -> None:
     with pytest.raises(InvalidRepository, match="cannot be named"):

@@ -166,7 +166,9 @@ async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder
 
 def _repository_of(order: WorkOrder, settings: Settings) -> Repository:
     # An order that was accepted stays readable, whatever the settings say about new ones.
-    return parse_repository(order.repository_url, github_url=settings.github_url, allow_local=True)
+    return parse_repository(
+        order.repository_url, github_url=settings.github_url, allow_local=True, must_exist=False
+    )
 
 
 def _canonical(text: str | None, settings: Settings) -> str | None:
@@ -174,7 +176,7 @@ def _canonical(text: str | None, settings: Settings) -> str | None:
     if text is None:
         return None
     try:
-        return parse_repository(text, github_url=settings.github_url, allow_local=True).url
+        return parse_repository(text, github_url=settings.github_url, allow_local=True, must_exist=False).url
     except InvalidRepository:
         return text
 

@@ -56,8 +56,10 @@ async def decide(
     order = await workshop.orders.get(order_id)
     known = [one for one in await workshop.orders.approvals(order_id) if one.round == order.round]
     open_ones = [one for one in known if one.decision == "waiting" and step in (None, one.step)]
-    if not open_ones and any(one.step == step and one.decision == decision for one in known):
-        return order
+    if not open_ones and any(step in (None, one.step) and one.decision == decision for one in known):
+        # Said before. A crash may have come between the decision and its effect.
+        is_waiting = order.status == "awaiting_approval"
+        return await go_on(workshop, order_id, after="approval") if is_waiting else order
     if order.status != "awaiting_approval" or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",

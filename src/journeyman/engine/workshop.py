@@ -51,7 +51,8 @@ class Workshop:
         return parse_repository(
             order.repository_url,
             github_url=self.settings.github_url,
-            allow_local=self.settings.allow_local_repositories,
+            allow_local=True,
+            must_exist=False,
         )
 
     async def prepare(self, order: WorkOrder) -> None:

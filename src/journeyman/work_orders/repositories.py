@@ -26,14 +26,17 @@ class Repository:
     """Where a local repository lies."""
 
 
-def parse_repository(text: str, *, github_url: str, allow_local: bool) -> Repository:
-    """The repository that a text names, or an InvalidRepository that says what is accepted."""
+def parse_repository(text: str, *, github_url: str, allow_local: bool, must_exist: bool = True) -> Repository:
+    """The repository that a text names, or an InvalidRepository that says what is accepted.
+
+    That of an accepted order is known: its directory may be gone, and the order must still end.
+    """
     if not text or len(text) > 2000 or any(ord(c) < 32 or ord(c) == 127 for c in text):
         raise _refused("the repository's address is empty, too long or holds control characters", github_url)
     if text.startswith("-") or "::" in text:
         raise _refused(f"{text!r} is not a repository's address", github_url)
     if text.startswith(("/", "file://")):
-        return _local(text, allow_local)
+        return _local(text, allow_local, must_exist)
     parsed = urlsplit(text)
     base = urlsplit(github_url)
     if "@" in parsed.netloc or (not parsed.scheme and "@" in text):
@@ -56,7 +59,7 @@ def parse_repository(text: str, *, github_url: str, allow_local: bool) -> Reposi
     return Repository("github", f"{github_url.rstrip('/')}/{owner}/{name}", owner, name)
 
 
-def _local(text: str, allow_local: bool) -> Repository:
+def _local(text: str, allow_local: bool, must_exist: bool) -> Repository:
     if not allow_local:
         raise InvalidRepository(
             "directories of this machine cannot be named here",
@@ -72,9 +75,11 @@ def _local(text: str, allow_local: bool) -> Repository:
     if "\0" in text or any(ord(c) < 32 for c in text):
         raise InvalidRepository("the path holds control characters", hint="Use file:///path/to/repository.")
     path = Path(text).resolve()
-    if not path.is_dir():
+    if must_exist and not path.is_dir():
         raise InvalidRepository(f"there is no directory {path}", hint="Give the path of a git repository.")
-    if not ((path / ".git").exists() or ((path / "objects").is_dir() and (path / "HEAD").is_file())):
+    if must_exist and not (
+        (path / ".git").exists() or ((path / "objects").is_dir() and (path / "HEAD").is_file())
+    ):
         raise InvalidRepository(
             f"{path} is not a git repository", hint="Run `git init` there and commit first."
         )
