@@ -119,9 +119,9 @@ class Database:
             yield transaction
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
-        """Keeps a second worker away from the same database for as long as it is open."""
-        async with self._store.only_worker():
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
+        """Keeps a second worker of the same name away for as long as it is open."""
+        async with self._store.only_worker(worker_id):
             yield
 
     async def keep_tidy(self) -> None:
@@ -169,7 +169,7 @@ class _SQLite:
                 connection.commit()
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
         yield  # the home has a lock of its own
 
     def checkpoint(self) -> None:
@@ -210,10 +210,12 @@ class _PostgreSQL:
             yield connection
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
         async with self._engine.connect() as plain:
             connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-            locking = text(f"SELECT pg_try_advisory_lock({_WORKER_LOCK})")
+            locking = text("SELECT pg_try_advisory_lock(:kind, hashtext(:name))").bindparams(
+                kind=_WORKER_LOCK, name=worker_id
+            )
             # The lock of a server that was killed is held until PostgreSQL has noticed.
             for _ in range(_LOCK_ATTEMPTS):
                 if (await connection.execute(locking)).scalar():
@@ -221,8 +223,8 @@ class _PostgreSQL:
                     return
                 await asyncio.sleep(_LOCK_PAUSE_SECONDS)
             raise Conflict(
-                "another server works on this PostgreSQL database",
-                hint="Stop it first, use it, or give this one a database of its own.",
+                f"another process works as {worker_id} on this PostgreSQL database",
+                hint="Give each machine a home of its own; in a copied one delete the file worker-id.",
             )
 
     def checkpoint(self) -> None:

@@ -62,6 +62,10 @@ class Conflict(JourneymanError):
     category = "conflict"
 
 
+class Superseded(Conflict):
+    """Somebody else has the order now; whoever still works on it must stop."""
+
+
 class Unauthenticated(JourneymanError):
     category = "auth"
 

@@ -54,7 +54,7 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
     if order.status == "pending":
         order = await workshop.orders.change(
             order_id,
-            AgentWorkOrderStarted(round=order.round),
+            AgentWorkOrderStarted(round=order.round, worker_id=workshop.worker_id),
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
@@ -244,6 +244,7 @@ def _failed(kind: str, error: JourneymanError) -> Done:
         error_message=error.message,
         error_category=error.category,
         hint=error.hint,
+        retry_after=error.retry_after,
     )
 
 

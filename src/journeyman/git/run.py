@@ -213,17 +213,25 @@ def _redactor(remote: Remote | None) -> Redactor:
 async def _started(
     command: Sequence[str], *, cwd: Path | None, env: Mapping[str, str]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=cwd or "/",
-        env=env,
-        start_new_session=True,
-        umask=0o022,  # the user of a jail has to be able to read what git writes
-        pass_fds=held_descriptors(),
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=cwd or "/",
+            env=env,
+            start_new_session=True,
+            umask=0o022,  # the user of a jail has to be able to read what git writes
+            pass_fds=held_descriptors(),
+        )
     )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Cut off half-way, asyncio would end git alone and leave what git has started by then.
+        await _end(await starting)
+        raise
     try:
         yield process
     finally:

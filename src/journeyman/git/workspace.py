@@ -24,6 +24,8 @@ from journeyman.git.staging import Index
 from journeyman.sandboxes.identity import jail_uid
 
 SNAPSHOTS = "refs/journeyman/snapshots/"
+ORDERS = "refs/journeyman/orders/"
+"""Where each order began: also what says that a branch is its own."""
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,8 @@ class Bench:
     """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
     workspace_lock: asyncio.Lock
     """Held by a step that writes files, so that parallel steps do not trample each other."""
+    keep: Callable[[], Awaitable[None]]
+    """Puts what is committed or snapshotted by now where another machine finds it."""
 
     @property
     def order_id(self) -> str:
@@ -101,6 +103,8 @@ class Bench:
         await self.orders.emit(self.order_id, *events)
 
     async def remote(self) -> Remote:
+        """Where to push to; only for whoever still holds the order."""
+        await self.orders.check_held(self.order_id)
         return await self.forge.remote(self.repository)
 
     async def agent_turn(
@@ -156,6 +160,7 @@ class Bench:
             await self.workspace.annotate(commit_sha or await self.workspace.head(), records)
         if commit_sha is None:
             return None
+        await self.keep()
         progress = await self.workspace.mirror.progress(
             self.order_id, self.order.git_branch_name, self.workspace.base_commit_sha
         )
@@ -194,6 +199,7 @@ class Bench:
     async def _take_snapshot(self) -> None:
         snapshot = await self.workspace.snapshot()
         if snapshot is not None:
+            await self.keep()
             await self.emit(GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha))
 
     async def _tell(self, happening: Happening) -> None:

@@ -58,6 +58,7 @@ async def _push(bench: Bench, head: str) -> None:
 async def _open_or_update(bench: Bench) -> PullRequest:
     order = await bench.orders.get(bench.order_id)
     body = pull_request_body(order, bench.plan, await bench.orders.evidence(bench.order_id))
+    await bench.orders.check_held(bench.order_id)
     pull_request = await bench.forge.open_pull_request(
         bench.repository,
         branch=order.git_branch_name,
