@@ -1,15 +1,15 @@
 import pytest
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    UserPromptPart,
-)
 
 from journeyman.errors import BudgetExceeded
 from journeyman.gateway.budget import OUTPUT_RESERVE_TOKENS, characters_in, check_budget, estimate_usd
+from journeyman.gateway.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResult,
+    ToolResults,
+    UserMessage,
+)
 from journeyman.gateway.prices import FREE, Price, price_of
 
 PRICE = Price(input_usd=3.0, output_usd=15.0)
@@ -49,12 +49,13 @@ def test_a_call_that_does_not_fit_is_refused(
     assert caught.value.hint
 
 
-def test_the_estimate_counts_prompt_answer_and_arguments() -> None:
-    messages: list[ModelMessage] = [
-        ModelRequest([UserPromptPart("12345")]),
-        ModelResponse([TextPart("123"), ToolCallPart("shell", '{"a": 1}')]),
+def test_the_estimate_counts_prompt_answer_arguments_and_results() -> None:
+    messages: list[Message] = [
+        UserMessage("12345"),
+        AssistantMessage("123", (ToolCall("c1", "shell", '{"a": 1}'),)),
+        ToolResults((ToolResult("c1", "shell", "12"), ToolResult("c2", "shell", "3456"))),
     ]
-    assert characters_in(messages) == 16
+    assert characters_in(messages) == 22
     assert estimate_usd(36, Price(10.0, 0.0)) == pytest.approx(0.0001)
 
 

@@ -14,18 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_ai.messages import (
-    InstructionPart,
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import ModelRequestParameters
-from pydantic_ai.tools import ToolDefinition
 
 from journeyman.agents.base import (
     Assignment,
@@ -43,10 +31,20 @@ from journeyman.agents.builtin.speech import Speech
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
 from journeyman.errors import AgentFailed, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolOffer,
+    ToolResult,
+    ToolResults,
+    UserMessage,
+)
 from journeyman.sandboxes.base import Sandbox
 from journeyman.work_orders.order import Usage
 
 _DELIVER = "deliver"
+_MALFORMED = "malformed_arguments"
 _EMPTY = "Your answer was empty. Go on with the task, or say that it is done."
 _CUT = "Your answer was cut off at the output limit. Go on from where it ended, in smaller pieces."
 _NOT_DELIVERED = f"You have not handed over the result. Call `{_DELIVER}` with it now."
@@ -56,14 +54,14 @@ _NOT_DELIVERED = f"You have not handed over the result. Call `{_DELIVER}` with i
 class _Call:
     """A tool call with its arguments read, or with what is wrong with it."""
 
-    part: ToolCallPart
+    asked: ToolCall
     raw: dict[str, Any]
     arguments: BaseModel | None = None
     problem: str = ""
 
     @property
     def name(self) -> str:
-        return self.part.tool_name
+        return self.asked.tool
 
 
 class Turn:
@@ -84,8 +82,8 @@ class Turn:
         self._retry_base_seconds = retry_base_seconds
         may_write = assignment.role.may_write
         self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
-        self._parameters = _parameters(assignment, self._tools)
-        self._history: list[ModelMessage] = [ModelRequest([UserPromptPart(assignment.prompt)])]
+        self._offers = _offers(assignment, self._tools)
+        self._history: list[Message] = [UserMessage(assignment.prompt)]
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
@@ -96,22 +94,22 @@ class Turn:
     async def run(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
             answer = await self._ask()
-            ended = await self._take(answer.response)
+            ended = await self._take(answer.message)
             if ended is not None:
                 return ended
         return self.outcome("turn_limit")
 
-    async def _take(self, response: ModelResponse) -> Outcome | None:
+    async def _take(self, message: AssistantMessage) -> Outcome | None:
         """Do what an answer asks for; an Outcome when the turn is over."""
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()
-        calls = [self._read(part) for part in response.parts if isinstance(part, ToolCallPart)]
+        text = message.text.strip()
+        calls = [self._read(call) for call in message.calls]
         self._text = text or self._text
-        if response.finish_reason == "content_filter":
+        if message.finish == "refusal":
             return self.outcome("refused")
-        self._history.append(_as_sent_back(response, calls))
+        self._history.append(_as_sent_back(message, calls))
         if calls:
             return await self._answer_calls(calls)
-        if response.finish_reason == "length":
+        if message.finish == "length":
             return self._remind(_CUT, "finished")
         if not text:
             return self._remind(_EMPTY, "no_answer")
@@ -126,7 +124,7 @@ class Turn:
         if reminder in self._reminded:
             return self.outcome(otherwise)
         self._reminded.add(reminder)
-        self._history.append(ModelRequest([UserPromptPart(reminder)]))
+        self._history.append(UserMessage(reminder))
         return None
 
     async def _answer_calls(self, calls: list[_Call]) -> Outcome | None:
@@ -143,21 +141,18 @@ class Turn:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        self._history.append(
-            ModelRequest(
-                [
-                    ToolReturnPart(call.name, answer.output, call.part.tool_call_id)
-                    for call, answer in zip(calls, answers, strict=True)
-                ]
-            )
+        results = (
+            ToolResult(call.asked.call_id, call.name, answer.output)
+            for call, answer in zip(calls, answers, strict=True)
         )
+        self._history.append(ToolResults(tuple(results)))
         return None
 
     async def _run_call(self, call: _Call) -> ToolAnswer:
         if call.name == _DELIVER and self._assignment.deliverable is not None:
             await self._tell(Noticed(f"the agent's result was not accepted: {call.problem}"))
             return ToolAnswer(False, call.problem)
-        call_id = call.part.tool_call_id
+        call_id = call.asked.call_id
         await self._tell(ToolStarted(call_id, call.name, shown(call.raw)))
         started = time.perf_counter()
         if call.arguments is None:
@@ -177,24 +172,22 @@ class Turn:
         )
         return answer
 
-    def _read(self, part: ToolCallPart) -> _Call:
-        raw: Any = part.args or {}
-        if isinstance(raw, str):
-            try:
-                raw = json.loads(raw)
-            except ValueError as error:
-                broken = {"malformed_arguments": clip(raw, 2000)}
-                return _Call(part, broken, problem=f"the arguments are not valid JSON: {error}")
-        if not isinstance(raw, dict):
-            return _Call(part, {"malformed_arguments": raw}, problem="the arguments must be a JSON object")
-        model = self._arguments_of(part.tool_name)
-        if model is None:
-            offered = ", ".join(tool.name for tool in self._parameters.function_tools)
-            return _Call(part, raw, problem=f"there is no tool {part.tool_name!r}; there are {offered}")
+    def _read(self, asked: ToolCall) -> _Call:
         try:
-            return _Call(part, raw, model.model_validate(raw))
+            raw = json.loads(asked.arguments)
+        except ValueError as error:
+            broken = {_MALFORMED: clip(asked.arguments, 2000)}
+            return _Call(asked, broken, problem=f"the arguments are not valid JSON: {error}")
+        if not isinstance(raw, dict):
+            return _Call(asked, {_MALFORMED: raw}, problem="the arguments must be a JSON object")
+        model = self._arguments_of(asked.tool)
+        if model is None:
+            offered = ", ".join(offer.name for offer in self._offers)
+            return _Call(asked, raw, problem=f"there is no tool {asked.tool!r}; there are {offered}")
+        try:
+            return _Call(asked, raw, model.model_validate(raw))
         except ValidationError as error:
-            return _Call(part, raw, problem=problems(error))
+            return _Call(asked, raw, problem=problems(error))
 
     def _arguments_of(self, tool: str) -> type[BaseModel] | None:
         if tool == _DELIVER:
@@ -230,7 +223,8 @@ class Turn:
         call = ModelCall(
             model=self._assignment.model,
             messages=self._history,
-            parameters=self._parameters,
+            instructions=self._assignment.role.instructions,
+            tools=self._offers,
             role=self._assignment.role.name,
             attempt=attempt,
             budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
@@ -248,44 +242,26 @@ class Turn:
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 
-def _parameters(assignment: Assignment, tools: dict[str, Tool]) -> ModelRequestParameters:
+def _offers(assignment: Assignment, tools: dict[str, Tool]) -> list[ToolOffer]:
     offered = [
-        ToolDefinition(
-            name=tool.name,
-            description=tool.arguments.__doc__,
-            parameters_json_schema=plain_schema(tool.arguments),
-            strict=False,
-        )
+        ToolOffer(tool.name, tool.arguments.__doc__ or "", plain_schema(tool.arguments))
         for tool in tools.values()
     ]
     if assignment.deliverable is not None:
-        offered.append(
-            ToolDefinition(
-                name=_DELIVER,
-                description="Hand over the result and end your turn.",
-                parameters_json_schema=plain_schema(assignment.deliverable),
-                strict=False,
-            )
-        )
-    return ModelRequestParameters(
-        function_tools=offered, instruction_parts=[InstructionPart(assignment.role.instructions)]
-    )
+        schema = plain_schema(assignment.deliverable)
+        offered.append(ToolOffer(_DELIVER, "Hand over the result and end your turn.", schema))
+    return offered
 
 
-def _as_sent_back(response: ModelResponse, calls: list[_Call]) -> ModelResponse:
+def _as_sent_back(message: AssistantMessage, calls: list[_Call]) -> AssistantMessage:
     """The answer as it goes into the history. Providers refuse empty answers and broken JSON in it."""
-    if not response.parts:
-        return replace(response, parts=[TextPart("(empty answer)")])
-    broken = {id(call.part): call for call in calls if "malformed_arguments" in call.raw}
-    if not broken:
-        return response
-    parts = [
-        replace(part, args=json.dumps(broken[id(part)].raw))
-        if isinstance(part, ToolCallPart) and id(part) in broken
-        else part
-        for part in response.parts
-    ]
-    return replace(response, parts=parts)
+    if not message.text and not calls:
+        return replace(message, text="(empty answer)")
+    mended = tuple(
+        replace(call.asked, arguments=json.dumps(call.raw)) if _MALFORMED in call.raw else call.asked
+        for call in calls
+    )
+    return replace(message, calls=mended)
 
 
 def _sum(spent: Usage, more: Usage) -> Usage:
