@@ -5,12 +5,13 @@ from journeyman.gateway.budget import OUTPUT_RESERVE_TOKENS, characters_in, chec
 from journeyman.gateway.messages import (
     AssistantMessage,
     Message,
+    Tokens,
     ToolCall,
     ToolResult,
     ToolResults,
     UserMessage,
 )
-from journeyman.gateway.prices import FREE, Price, price_of
+from journeyman.gateway.prices import FREE, Price, price_of, usage_of
 
 PRICE = Price(input_usd=3.0, output_usd=15.0)
 RESERVE = OUTPUT_RESERVE_TOKENS * 15.0 / 1_000_000
@@ -64,3 +65,13 @@ def test_a_price_nobody_knows_is_not_zero() -> None:
     known = price_of("anthropic", "claude-sonnet-5-5")
     assert known is not None
     assert known.output_usd > known.input_usd > 0
+
+
+def test_a_cost_is_known_even_where_a_server_counts_nonsense() -> None:
+    sane = usage_of("openai", "gpt-5.5", Tokens(100, 20, 100)).cost_usd
+    assert sane is not None
+    assert usage_of("openai", "gpt-5.5", Tokens(100, 20, 500, 70)).cost_usd == sane > 0
+
+
+def test_a_call_that_nobody_counted_costs_an_unknown_sum() -> None:
+    assert usage_of("openai", "gpt-5.5", Tokens()).cost_usd is None

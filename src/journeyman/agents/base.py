@@ -3,7 +3,7 @@
 An agent's word is never evidence: the outcome says how its turn ended, not whether the work is right.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -61,7 +61,12 @@ class ModelCalled:
 
 
 Happening = Said | Noticed | ToolStarted | ToolFinished | ModelCalled
-OnHappening = Callable[[Happening], Awaitable[None]]
+
+
+class OnHappening(Protocol):
+    """Whoever is told what happens. What is told together is stored together."""
+
+    def __call__(self, *happenings: Happening) -> Awaitable[None]: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,13 +53,15 @@ def _cost_of(provider: str, model: str, counted: Tokens) -> float | None:
     if not counted.input:
         # Every call has a prompt, so one without a count was not measured.
         return None
+    # Servers have been seen to count more cached tokens than tokens; the price table refuses that.
+    cache_read = min(counted.cache_read, counted.input)
     known = _calculate(
         provider,
         model,
         input_tokens=counted.input,
         output_tokens=counted.output,
-        cache_read_tokens=counted.cache_read,
-        cache_write_tokens=counted.cache_write,
+        cache_read_tokens=cache_read,
+        cache_write_tokens=min(counted.cache_write, counted.input - cache_read),
     )
     return float(known.total_price) if known else None
 

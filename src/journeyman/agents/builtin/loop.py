@@ -27,7 +27,7 @@ from journeyman.agents.base import (
 )
 from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
 from journeyman.agents.builtin.reading import deliverable_in, problems, shown
-from journeyman.agents.builtin.speech import Speech
+from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
 from journeyman.errors import AgentFailed, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
@@ -76,7 +76,7 @@ class Turn:
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._tell = tell
+        self._telling = Telling(tell)
         self._gateway = gateway
         self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds
@@ -92,6 +92,12 @@ class Turn:
         return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
 
     async def run(self) -> Outcome:
+        try:
+            return await self._work()
+        finally:
+            await self._telling.flush()
+
+    async def _work(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
             answer = await self._ask()
             ended = await self._take(answer.message)
@@ -131,6 +137,13 @@ class Turn:
         for call in calls:
             if call.name == _DELIVER and call.arguments is not None:
                 return self.outcome("finished", call.arguments)
+        announced = (
+            ToolStarted(call.asked.call_id, call.name, shown(call.raw))
+            for call in calls
+            if not self._is_delivery(call)
+        )
+        self._telling.add(*announced)
+        await self._telling.flush()
         tasks = [asyncio.create_task(self._run_call(call)) for call in calls]
         try:
             answers = await asyncio.gather(*tasks)
@@ -149,20 +162,18 @@ class Turn:
         return None
 
     async def _run_call(self, call: _Call) -> ToolAnswer:
-        if call.name == _DELIVER and self._assignment.deliverable is not None:
-            await self._tell(Noticed(f"the agent's result was not accepted: {call.problem}"))
+        if self._is_delivery(call):
+            self._telling.add(Noticed(f"the agent's result was not accepted: {call.problem}"))
             return ToolAnswer(False, call.problem)
-        call_id = call.asked.call_id
-        await self._tell(ToolStarted(call_id, call.name, shown(call.raw)))
         started = time.perf_counter()
         if call.arguments is None:
             answer = ToolAnswer(False, call.problem)
         else:
             answer = await self._bench.use(self._tools[call.name], call.arguments)
         answer = replace(answer, output=clip(answer.output))
-        await self._tell(
+        self._telling.add(
             ToolFinished(
-                call_id,
+                call.asked.call_id,
                 call.name,
                 answer.ok,
                 answer.output,
@@ -171,6 +182,9 @@ class Turn:
             )
         )
         return answer
+
+    def _is_delivery(self, call: _Call) -> bool:
+        return call.name == _DELIVER and self._assignment.deliverable is not None
 
     def _read(self, asked: ToolCall) -> _Call:
         try:
@@ -207,7 +221,7 @@ class Turn:
                 if wait is None:
                     raise
                 attempt += 1
-                await self._tell(
+                self._telling.add(
                     Noticed(
                         f"{error.message}; trying again in {wait:.1f} s (attempt {attempt} of {ATTEMPTS})"
                     )
@@ -215,7 +229,7 @@ class Turn:
                 await asyncio.sleep(wait)
                 continue
             self._usage = _sum(self._usage, answer.usage)
-            await self._tell(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
+            self._telling.add(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
             return answer
 
     async def _call(self, attempt: int) -> Answer:
@@ -229,16 +243,11 @@ class Turn:
             attempt=attempt,
             budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
         )
-        speech = Speech(self._tell)
-        try:
-            async with aclosing(self._gateway.stream(call)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Answer):
-                        await speech.flush()
-                        return piece
-                    await speech.add(piece)
-        finally:
-            await speech.abandon()
+        async with aclosing(self._gateway.stream(call)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Answer):
+                    return piece
+                await self._telling.say(piece)
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 
