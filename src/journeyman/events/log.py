@@ -6,13 +6,12 @@ tells is; the reader is woken by the feed after the commit.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from journeyman.database import Database, Transaction
+from journeyman.database import Database, Transaction, upserting
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
 
@@ -22,9 +21,11 @@ async def append(connection: Transaction, order_id: str, new: Sequence[Event]) -
     return await connection.run_sync(_append, order_id, new) if new else []
 
 
-def _counting(upsert: Any) -> Any:
+@cache
+def _counting(dialect: str) -> Any:
+    """Built once: this is the statement that every change in the house waits for."""
     return (
-        upsert(event_counters)
+        upserting(dialect)(event_counters)
         .values(agent_work_order_id=bindparam("order_id"), last_sequence=bindparam("more"))
         .on_conflict_do_update(
             index_elements=["agent_work_order_id"],
@@ -34,13 +35,11 @@ def _counting(upsert: Any) -> Any:
     )
 
 
-# Built once: this is the statement that every change in the house waits for.
-_COUNT = {"sqlite": _counting(sqlite_insert), "postgresql": _counting(postgresql_insert)}
 _WRITE = insert(events)
 
 
 def _append(connection: Connection, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
-    count = _COUNT[connection.dialect.name]
+    count = _counting(connection.dialect.name)
     last = connection.execute(count, {"order_id": order_id, "more": len(new)}).scalar_one()
     now = datetime.now(UTC)
     stored = [

@@ -175,14 +175,15 @@ class Gateway:
     async def _built(self, name: ModelName) -> Model:
         loop = asyncio.get_running_loop()
         clients = self._clients.get(loop)
+        if clients is not None and name in clients.models:
+            return clients.models[name]
+        # The table of prices is read here because it, too, would hold up the loop when it is first used.
+        await asyncio.to_thread(self._price, name)
         if clients is None:
             made = _Clients(await asyncio.to_thread(new_http_client))
             clients = self._clients.setdefault(loop, made)
-        model = clients.models.get(name)
-        if model is None:
-            model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
-            clients.models[name] = model
-        return model
+        model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
+        return clients.models.setdefault(name, model)
 
     def _price(self, name: ModelName) -> Price | None:
         if name not in self._prices:
