@@ -86,7 +86,7 @@ class Assignment:
     timeout_seconds: float = 3600
 
 
-StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer"]
+StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer", "repetition"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,6 +107,11 @@ class Gateway:
             for model in names
         ] + scripts
 
+    def context_window(self, name: str) -> int | None:
+        """Tokens that a conversation with this model can have; None when nobody knows."""
+        parsed = parse_model_name(name)
+        return None if parsed.provider == "scripted" else context_window_of(parsed.provider, parsed.model)
+
     def needs(self) -> str:
         """What would make a real model usable; empty when one is."""
         if any(key_of(self._settings, provider) for provider in KEY_NAMES):

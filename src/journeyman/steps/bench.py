@@ -242,6 +242,10 @@ def finished_turn(outcome: Outcome) -> Outcome:
     problems = {
         "refused": ("the model refused the task", "Say the task in other words, or choose another model."),
         "no_answer": ("the model gave no answer", "Try again, or choose another model."),
+        "repetition": (
+            "the agent did the same thing with the same result until it was stopped",
+            "Say the task in other words, or choose another model.",
+        ),
         "turn_limit": (
             "the agent was stopped at its limit of model calls",
             "Split the task, or raise JOURNEYMAN_AGENT_MAX_TURNS.",

@@ -1,7 +1,7 @@
 """One turn of the built-in agent: ask the model, run the tools it calls, tell it what came out.
 
-The history only grows, and old messages are never touched again: that keeps a provider's cache warm
-and the time between an answer and the next request short. What the model says is not trusted: every
+The history only grows, until it has to be made shorter: that keeps a provider's cache warm and the time
+between an answer and the next request short. What the model says is not trusted: every
 argument is validated, and whatever is wrong is answered, so that the turn goes on.
 """
 
@@ -9,6 +9,7 @@ import asyncio
 import json
 import random
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,11 +26,13 @@ from journeyman.agents.base import (
     ToolFinished,
     ToolStarted,
 )
+from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
 from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
 from journeyman.agents.builtin.reading import deliverable_in, problems, shown
+from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
 from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
-from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
 from journeyman.gateway.messages import (
     AssistantMessage,
@@ -84,6 +87,8 @@ class Turn:
         self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
         self._offers = _offers(assignment, self._tools)
         self._history: list[Message] = [UserMessage(assignment.prompt)]
+        self._window = gateway.context_window(assignment.model)
+        self._repetition = Repetition()
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
@@ -99,11 +104,36 @@ class Turn:
 
     async def _work(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
-            answer = await self._ask()
+            answer = await self._next_answer()
             ended = await self._take(answer.message)
             if ended is not None:
                 return ended
         return self.outcome("turn_limit")
+
+    async def _next_answer(self) -> Answer:
+        """The model's answer to the conversation, which is made shorter where it does not fit."""
+        if is_nearly_full(self._history, self._window):
+            await self._compact()
+        try:
+            return await self._ask(self._history, self._offers)
+        except ContextOverflow:
+            if not await self._compact():
+                raise
+        return await self._ask(self._history, self._offers)
+
+    async def _compact(self) -> bool:
+        """Put a summary in the place of the conversation's older part; False when it has none."""
+        older, newest = parted(self._history)
+        if not older:
+            return False
+        request = summary_request(self._history[0], older, self._window)
+        answer = await self._ask([request], (), aloud=False)
+        summary = answer.message.text.strip() or "(There is no summary. Look at the files.)"
+        self._history = compacted(self._assignment.prompt, summary, newest)
+        self._telling.add(
+            Noticed(f"the conversation was too long for the model; a summary replaced {len(older)} messages")
+        )
+        return True
 
     async def _take(self, message: AssistantMessage) -> Outcome | None:
         """Do what an answer asks for; an Outcome when the turn is over."""
@@ -154,12 +184,16 @@ class Turn:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        results = (
+        results = [
             ToolResult(call.asked.call_id, call.name, answer.output)
             for call, answer in zip(calls, answers, strict=True)
-        )
+        ]
+        times = self._repetition.times([call.asked for call in calls], results)
+        if times >= REMARK_AT:
+            results[-1] = replace(results[-1], output=results[-1].output + remark(times))
+            self._telling.add(Noticed(f"the agent did the same thing with the same result {times} times"))
         self._history.append(ToolResults(tuple(results)))
-        return None
+        return self.outcome("repetition") if times >= END_AT else None
 
     async def _run_call(self, call: _Call) -> ToolAnswer:
         if self._is_delivery(call):
@@ -208,46 +242,44 @@ class Turn:
             return self._assignment.deliverable
         return self._tools[tool].arguments if tool in self._tools else None
 
-    async def _ask(self) -> Answer:
+    async def _ask(
+        self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
+    ) -> Answer:
         """One answer of the model, trying again what usually goes away."""
-        attempt = 1
-        while True:
-            try:
-                answer = await self._call(attempt)
-            except JourneymanError as error:
-                wait = wait_before_retry(
-                    error, attempt, base_seconds=self._retry_base_seconds, chance=random.random()
-                )
-                if wait is None:
-                    raise
-                attempt += 1
-                self._telling.add(
-                    Noticed(
-                        f"{error.message}; trying again in {wait:.1f} s (attempt {attempt} of {ATTEMPTS})"
-                    )
-                )
-                await asyncio.sleep(wait)
-                continue
-            self._usage = _sum(self._usage, answer.usage)
-            self._telling.add(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
-            return answer
-
-    async def _call(self, attempt: int) -> Answer:
         budget = self._assignment.budget_usd
         call = ModelCall(
             model=self._assignment.model,
-            messages=self._history,
+            messages=messages,
             instructions=self._assignment.role.instructions,
-            tools=self._offers,
+            tools=offers,
             role=self._assignment.role.name,
-            attempt=attempt,
             budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
         )
+        while True:
+            try:
+                answer = await self._call(call, aloud)
+            except JourneymanError as error:
+                wait = wait_before_retry(
+                    error, call.attempt, base_seconds=self._retry_base_seconds, chance=random.random()
+                )
+                if wait is None:
+                    raise
+                call = replace(call, attempt=call.attempt + 1)
+                coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {ATTEMPTS})"
+                self._telling.add(Noticed(f"{error.message}; {coming}"))
+                await asyncio.sleep(wait)
+                continue
+            self._usage = _sum(self._usage, answer.usage)
+            self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
+            return answer
+
+    async def _call(self, call: ModelCall, aloud: bool) -> Answer:
         async with aclosing(self._gateway.stream(call)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Answer):
                     return piece
-                await self._telling.say(piece)
+                if aloud:
+                    await self._telling.say(piece)
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 
