@@ -46,8 +46,6 @@ from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
 _GRACEFUL_SECONDS = 2
-_ANY_MODEL = "scripted/demo"
-"""Loading any model loads the library that all of them need, which takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +103,9 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     if hired:
         await working.enter_async_context(store.only_worker(workshop.worker_id))
         await hired.start()
-    chores = [
-        asyncio.create_task(gateway.prepare(settings.model or _ANY_MODEL)),
-        asyncio.create_task(store.keep_tidy()),
-    ]
+    chores = [asyncio.create_task(store.keep_tidy())]
+    if settings.model:
+        chores.append(asyncio.create_task(gateway.prepare(settings.model)))
     try:
         yield Journeyman(services, workshop)
     finally:

@@ -6,6 +6,7 @@ file, happens in a thread of its own. On PostgreSQL everything waits on the netw
 """
 
 import asyncio
+import importlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -92,6 +93,14 @@ def database_url(url: str, home: Path) -> str:
     )
 
 
+def upserting(dialect: str) -> Any:
+    """The dialect's `insert`, which can say what happens to a row that is there already.
+
+    Each dialect is imported where it is used: a server on SQLite needs no memory for PostgreSQL's.
+    """
+    return importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert
+
+
 class Transaction(Protocol):
     """What readers and writers are given, whichever store is behind it."""
 
@@ -106,6 +115,10 @@ class Database:
     def __init__(self, url: str) -> None:
         self.is_sqlite = url.startswith("sqlite")
         self._store: _SQLite | _PostgreSQL = _SQLite(url) if self.is_sqlite else _PostgreSQL(url)
+
+    @property
+    def dialect(self) -> str:
+        return "sqlite" if self.is_sqlite else "postgresql"
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:

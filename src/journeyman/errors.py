@@ -111,6 +111,10 @@ class AgentFailed(JourneymanError):
     category = "agent"
 
 
+class ContextOverflow(AgentFailed):
+    """The conversation no longer fits into the model; a shorter one would."""
+
+
 class VerificationFailed(JourneymanError):
     category = "verification"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.messages import Message, UserMessage
 from journeyman.settings import Settings, load_settings
 
 
@@ -25,8 +25,8 @@ def settings_with(home: Path, **environment: str) -> Settings:
     return load_settings({"JOURNEYMAN_HOME": str(home), "JOURNEYMAN_SCRIPTS": str(scripts), **environment})
 
 
-def prompted(text: str) -> list[ModelMessage]:
-    return [ModelRequest([UserPromptPart(text)])]
+def prompted(text: str) -> list[Message]:
+    return [UserMessage(text)]
 
 
 async def ask(gateway: Gateway, call: ModelCall, said: list[str] | None = None) -> tuple[list[str], Answer]:

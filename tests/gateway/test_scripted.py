@@ -1,12 +1,13 @@
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
 
 from journeyman.errors import AgentFailed, InvalidInput, JourneymanError, RateLimited, Transient
 from journeyman.gateway.gateway import Gateway, ModelCall
+from journeyman.gateway.messages import AssistantMessage, Message, ToolResult, ToolResults
 from journeyman.gateway.scripts import load_script
 from journeyman.settings import Settings
 from tests.gateway.calls import ask, prompted, settings_with, write_script
@@ -18,11 +19,11 @@ def settings(home: Path) -> Settings:
 
 
 async def answer_to(
-    settings: Settings, model: str, messages: list[ModelMessage], role: str = "build", attempt: int = 1
-) -> ModelResponse:
+    settings: Settings, model: str, messages: list[Message], role: str = "build", attempt: int = 1
+) -> AssistantMessage:
     call = ModelCall(model=model, messages=messages, role=role, attempt=attempt)
     _, answer = await ask(Gateway(settings), call)
-    return answer.response
+    return answer.message
 
 
 async def test_replies_come_in_order_and_a_new_gateway_goes_on_where_the_old_one_was(
@@ -43,7 +44,7 @@ async def test_one_script_serves_many_conversations_at_once(settings: Settings) 
     gateway = Gateway(settings)
     calls = [ModelCall(model=model, messages=prompted(f"order {n}")) for n in range(50)]
     answers = await asyncio.gather(*(ask(gateway, call) for call in calls))
-    assert [answer.response.text for _, answer in answers] == [f"order {n}" for n in range(50)]
+    assert [answer.message.text for _, answer in answers] == [f"order {n}" for n in range(50)]
 
 
 async def test_the_first_turn_that_fits_role_and_prompt_is_played(settings: Settings) -> None:
@@ -64,22 +65,22 @@ async def test_the_first_turn_that_fits_role_and_prompt_is_played(settings: Sett
 async def test_arguments_are_filled_in_from_prompt_and_last_output(settings: Settings) -> None:
     tools = [{"name": "shell", "arguments": {"command": "echo {{ prompt }} {{ last_output }}", "n": [1]}}]
     model = write_script(settings, "fill", {"replies": [{"say": "first"}, {"tools": tools}]})
-    history: list[ModelMessage] = [
+    history: list[Message] = [
         *prompted("task"),
         await answer_to(settings, model, prompted("task")),
-        ModelRequest([ToolReturnPart("shell", "seen", "call-1-1")]),
+        ToolResults((ToolResult("call-1-1", "shell", "seen"),)),
     ]
-    (part,) = (await answer_to(settings, model, history)).parts
-    assert isinstance(part, ToolCallPart)
-    assert part.args_as_dict() == {"command": "echo task seen", "n": [1]}
-    assert part.tool_call_id == "call-2-1"
+    (asked,) = (await answer_to(settings, model, history)).calls
+    assert json.loads(asked.arguments) == {"command": "echo task seen", "n": [1]}
+    assert asked.call_id == "call-2-1"
 
 
 async def test_what_is_delivered_is_a_call_of_deliver(settings: Settings) -> None:
     model = write_script(settings, "deliver", {"replies": [{"say": "Here.", "deliver": {"answer": 42}}]})
     response = await answer_to(settings, model, prompted("Go"))
-    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    assert [(call.tool_name, call.args_as_dict()) for call in calls] == [("deliver", {"answer": 42})]
+    assert [(call.tool, json.loads(call.arguments)) for call in response.calls] == [
+        ("deliver", {"answer": 42})
+    ]
 
 
 async def test_a_scripted_call_counts_tokens_and_costs_nothing(settings: Settings) -> None:
@@ -120,9 +121,9 @@ async def test_a_refusal_and_an_empty_answer_are_answers(settings: Settings) -> 
         settings, "poor", {"replies": [{"fault": "empty"}, {"say": "No.", "fault": "refusal"}]}
     )
     empty = await answer_to(settings, model, prompted("Go"))
-    assert (list(empty.parts), empty.finish_reason) == ([], "stop")
+    assert (empty.text, empty.calls, empty.finish) == ("", (), "stop")
     refusal = await answer_to(settings, model, [*prompted("Go"), empty])
-    assert refusal.finish_reason == "content_filter"
+    assert refusal.finish == "refusal"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ async def test_a_script_that_does_not_know_on_says_so(
     settings: Settings, when: dict[str, Any], asked: int, message: str
 ) -> None:
     model = write_script(settings, "short", {"when": when, "replies": [{"say": "only one"}]})
-    history = prompted("Go") + [ModelResponse([])] * asked
+    history = [*prompted("Go"), *[AssistantMessage("")] * asked]
     with pytest.raises(AgentFailed, match=message):
         await answer_to(settings, model, history)
 

@@ -24,6 +24,8 @@ Break = Literal["", "cut", "half_frame", "bad_frame", "stall"]
 @dataclass(frozen=True)
 class Reply:
     text: str = ""
+    thought: str = ""
+    """What a model thinks before it speaks, signed; Anthropic's format only."""
     tools: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     """Name and arguments; arguments given as a string are sent as they are."""
     status: int = 200
@@ -46,6 +48,8 @@ class Request:
     headers: Mapping[str, str]
     body: dict[str, Any]
     at: float
+    client_port: int
+    """Of the connection that it came by."""
 
     @property
     def answers(self) -> int:
@@ -74,7 +78,7 @@ def shell_calls(count: int, command: str = "true") -> Answering:
 
     def answer(request: Request) -> Reply:
         if request.answers < count:
-            return Reply(tools=[("shell", {"command": command})])
+            return Reply(tools=[("shell", {"command": f"{command} # {request.answers}"})])
         return Reply(text="Done.")
 
     return answer
@@ -131,7 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         owner = self.server.owner
         wire = _wire_of(self.path)
-        request = Request(wire, self.path, dict(self.headers), body, time.perf_counter())
+        request = Request(
+            wire, self.path, dict(self.headers), body, time.perf_counter(), self.client_address[1]
+        )
         reply = owner.reply_to(request)
         if reply.status != 200:
             self._send_error_body(reply)
@@ -233,6 +239,16 @@ def _anthropic(reply: Reply) -> Iterator[str]:
     begun = {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}
     yield _frame({"type": "message_start", "message": begun}, "message_start")
     index = 0
+    if reply.thought:
+        yield from _anthropic_block(
+            index,
+            {"type": "thinking", "thinking": "", "signature": ""},
+            [
+                {"type": "thinking_delta", "thinking": reply.thought},
+                {"type": "signature_delta", "signature": "signed"},
+            ],
+        )
+        index += 1
     if reply.text or reply.breaks:
         yield from _anthropic_block(
             index,

@@ -11,10 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import delete, func, insert, select, text, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from journeyman.database import Database
+from journeyman.database import Database, upserting
 from journeyman.engine.queue import Waiting, positions
 from journeyman.engine.tables import bundles, workers
 from journeyman.events.tables import event_counters
@@ -229,10 +227,9 @@ class Claims:
             "content": bundle.content,
             "saved_at": datetime.now(UTC),
         }
-        upsert = sqlite_insert if self._database.is_sqlite else postgresql_insert
         async with orders.writing() as writing:
             await writing.execute(
-                upsert(bundles)
+                upserting(self._database.dialect)(bundles)
                 .values(values)
                 .on_conflict_do_update(index_elements=["agent_work_order_id"], set_=values)
             )

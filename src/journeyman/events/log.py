@@ -6,13 +6,12 @@ tells is; the reader is woken by the feed after the commit.
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from journeyman.database import Database, Transaction
+from journeyman.database import Database, Transaction, upserting
 from journeyman.errors import Superseded
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
@@ -28,9 +27,11 @@ async def append(
     return await connection.run_sync(_append, order_id, new, holder) if new or holder else []
 
 
-def _counting(upsert: Any, *, for_holder: bool) -> Any:
+@cache
+def _counting(dialect: str, for_holder: bool) -> Any:
+    """Built once: this is the statement that every change in the house waits for."""
     return (
-        upsert(event_counters)
+        upserting(dialect)(event_counters)
         .values(agent_work_order_id=bindparam("order_id"), last_sequence=bindparam("more"))
         .on_conflict_do_update(
             index_elements=["agent_work_order_id"],
@@ -41,19 +42,13 @@ def _counting(upsert: Any, *, for_holder: bool) -> Any:
     )
 
 
-# Built once: this is the statement that every change in the house waits for.
-_COUNT = {
-    (name, for_holder): _counting(upsert, for_holder=for_holder)
-    for name, upsert in (("sqlite", sqlite_insert), ("postgresql", postgresql_insert))
-    for for_holder in (False, True)
-}
 _WRITE = insert(events)
 
 
 def _append(
     connection: Connection, order_id: str, new: Sequence[Event], holder: str | None
 ) -> list[StoredEvent]:
-    count = _COUNT[connection.dialect.name, holder is not None]
+    count = _counting(connection.dialect.name, holder is not None)
     values = {"order_id": order_id, "more": len(new)} | ({"held_by": holder} if holder else {})
     last = connection.execute(count, values).scalar()
     if last is None:

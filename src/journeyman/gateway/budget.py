@@ -5,25 +5,27 @@ added. A price that nobody knows fits into no budget.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from journeyman.errors import BudgetExceeded
+from journeyman.gateway.messages import AssistantMessage, Message, ToolResults, UserMessage
 from journeyman.gateway.prices import Price
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
 
 CHARACTERS_PER_TOKEN = 3.6
 OUTPUT_RESERVE_TOKENS = 1000
 
 
-def characters_in(messages: "Iterable[ModelMessage]") -> int:
-    count = 0
-    for message in messages:
-        for part in message.parts:
-            said = getattr(part, "content", None) or getattr(part, "args", None)
-            count += len(said) if isinstance(said, str) else len(str(said or ""))
-    return count
+def characters_in(messages: Iterable[Message]) -> int:
+    return sum(map(_length, messages))
+
+
+def _length(message: Message) -> int:
+    match message:
+        case UserMessage(text):
+            return len(text)
+        case AssistantMessage(text, calls):
+            return len(text) + sum(len(call.arguments) for call in calls)
+        case ToolResults(results):
+            return sum(len(result.output) for result in results)
 
 
 def estimate_usd(characters: int, price: Price) -> float:

@@ -8,18 +8,20 @@ say so to the person who waits.
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from journeyman.access.redaction import Redactor
-from journeyman.errors import Transient
+from journeyman.errors import Internal, Transient
 from journeyman.gateway.budget import characters_in, check_budget
+from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
 from journeyman.gateway.prices import Price, context_window_of, price_of, usage_of
 from journeyman.gateway.providers import (
     KEY_NAMES,
     OFFERED,
+    Model,
     ModelName,
     build_model,
     key_of,
@@ -33,8 +35,6 @@ from journeyman.work_orders.order import Usage
 
 if TYPE_CHECKING:
     import httpx2
-    from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
-    from pydantic_ai.models import Model, ModelRequestParameters
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class ModelInfo:
 @dataclass(frozen=True, kw_only=True)
 class ModelCall:
     model: str
-    messages: "Sequence[ModelMessage]" = field(repr=False)
-    parameters: "ModelRequestParameters | None" = field(default=None, repr=False)
-    """Instructions and tools, as the library wants them."""
+    messages: Sequence[Message] = field(repr=False)
+    instructions: str = field(default="", repr=False)
+    tools: Sequence[ToolOffer] = field(default=(), repr=False)
     role: str = ""
     """Whose call it is; scripts choose by it."""
     attempt: int = 1
@@ -67,7 +67,7 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Answer:
-    response: "ModelResponse"
+    message: AssistantMessage
     usage: Usage
     duration_seconds: float
 
@@ -77,7 +77,7 @@ class _Clients:
     """What belongs to one event loop: connections cannot be shared between loops."""
 
     http: "httpx2.AsyncClient"
-    models: "dict[ModelName, Model[Any]]" = field(default_factory=dict)
+    models: dict[ModelName, Model] = field(default_factory=dict)
 
 
 class Gateway:
@@ -86,7 +86,6 @@ class Gateway:
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
         self._prices: dict[ModelName, Price | None] = {}
-        self._library_loaded = False
 
     def check_model(self, name: str) -> None:
         """Raise what a call of this model would be refused with, without calling it."""
@@ -108,6 +107,11 @@ class Gateway:
             for model in names
         ] + scripts
 
+    def context_window(self, name: str) -> int | None:
+        """Tokens that a conversation with this model can have; None when nobody knows."""
+        parsed = parse_model_name(name)
+        return None if parsed.provider == "scripted" else context_window_of(parsed.provider, parsed.model)
+
     def needs(self) -> str:
         """What would make a real model usable; empty when one is."""
         if any(key_of(self._settings, provider) for provider in KEY_NAMES):
@@ -117,7 +121,6 @@ class Gateway:
     async def prepare(self, name: str) -> None:
         """Import and build what a model needs, off the event loop, so that the first call is quick."""
         self.check_model(name)
-        await self._load_library()
         parsed = parse_model_name(name)
         if parsed.provider != "scripted":
             await self._built(parsed)
@@ -126,7 +129,6 @@ class Gateway:
         """Text as it comes, then the whole Answer as the last item. Close it when leaving early."""
         self.check_model(call.model)
         name = parse_model_name(call.model)
-        await self._load_library()
         if call.budget_usd is not None:
             check_budget(
                 call.model,
@@ -134,51 +136,26 @@ class Gateway:
                 characters=_characters(call),
                 price=self._price(name),
             )
-        from journeyman.gateway.faults import PROVIDER_FAULTS, told
-
+        model = await self._model_for(name, call)
         started = time.perf_counter()
-        try:
-            async with aclosing(self._pieces(name, call)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, str):
-                        yield piece
-                    else:
-                        usage = usage_of(name.provider, name.model, piece.usage)
-                        yield Answer(piece, usage, time.perf_counter() - started)
-        except PROVIDER_FAULTS as error:
-            raise told(error, call.model, self._redactor) from None
+        async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
+            while True:
+                async with self._patience(call.model):
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    raise Internal(f"{call.model} ended without an answer")
+                if isinstance(piece, AssistantMessage):
+                    usage = usage_of(name.provider, name.model, piece.tokens)
+                    yield Answer(piece, usage, time.perf_counter() - started)
+                    return
+                if piece:
+                    yield piece
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         clients = self._clients.pop(asyncio.get_running_loop(), None)
         if clients:
             await clients.http.aclose()
-
-    async def _pieces(self, name: ModelName, call: ModelCall) -> "AsyncGenerator[str | ModelResponse, None]":
-        from pydantic_ai.direct import model_request_stream
-
-        model = await self._model_for(name, call)
-        async with AsyncExitStack() as stack:
-            opening = model_request_stream(model, call.messages, model_request_parameters=call.parameters)
-            async with self._patience(call.model):
-                stream = await stack.enter_async_context(opening)
-            events = aiter(stream)
-            while True:
-                async with self._patience(call.model):
-                    event = await anext(events, None)
-                if event is None:
-                    break
-                if text := _text_in(event):
-                    yield text
-            response = stream.get()
-        # A reason that the library has no word for is still a reason.
-        reason = response.finish_reason or (response.provider_details or {}).get("finish_reason")
-        if reason in (None, "error"):
-            raise Transient(
-                f"{call.model}: the stream ended before the answer was complete",
-                hint="It is tried again by itself.",
-            )
-        yield response
 
     @asynccontextmanager
     async def _patience(self, model: str) -> AsyncIterator[None]:
@@ -192,29 +169,26 @@ class Gateway:
                 hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
             ) from None
 
-    async def _model_for(self, name: ModelName, call: ModelCall) -> "Model[Any]":
+    async def _model_for(self, name: ModelName, call: ModelCall) -> Model:
         if name.provider != "scripted":
             return await self._built(name)
         from journeyman.gateway.scripted import ScriptedModel
 
         script = load_script(name.model, self._settings.scripts)
-        return ScriptedModel(name.model, script, role=call.role, attempt=call.attempt)
+        return ScriptedModel(call.model, script, self._redactor, role=call.role, attempt=call.attempt)
 
-    async def _built(self, name: ModelName) -> "Model[Any]":
+    async def _built(self, name: ModelName) -> Model:
         loop = asyncio.get_running_loop()
         clients = self._clients.get(loop)
+        if clients is not None and name in clients.models:
+            return clients.models[name]
+        # The table of prices is read here because it, too, would hold up the loop when it is first used.
+        await asyncio.to_thread(self._price, name)
         if clients is None:
-            clients = self._clients[loop] = _Clients(new_http_client(self._settings))
-        model = clients.models.get(name)
-        if model is None:
-            model = await asyncio.to_thread(build_model, self._settings, name, clients.http)
-            clients.models[name] = model
-        return model
-
-    async def _load_library(self) -> None:
-        if not self._library_loaded:
-            await asyncio.to_thread(_import_library)
-            self._library_loaded = True
+            made = _Clients(await asyncio.to_thread(new_http_client))
+            clients = self._clients.setdefault(loop, made)
+        model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
+        return clients.models.setdefault(name, model)
 
     def _price(self, name: ModelName) -> Price | None:
         if name not in self._prices:
@@ -235,29 +209,6 @@ class Gateway:
         )
 
 
-def _import_library() -> None:
-    """More than a second the first time, which must not hold up the event loop."""
-    import pydantic_ai.direct  # noqa: F401
-
-    import journeyman.gateway.faults
-    import journeyman.gateway.scripted  # noqa: F401
-
-
 def _characters(call: ModelCall) -> int:
-    count = characters_in(call.messages)
-    if call.parameters is not None:
-        count += sum(len(part.content) for part in call.parameters.instruction_parts or ())
-        count += sum(
-            len(str(tool.parameters_json_schema)) + len(tool.description or "")
-            for tool in call.parameters.function_tools
-        )
-    return count
-
-
-def _text_in(event: "ModelResponseStreamEvent") -> str:
-    """What the model says in this event; thoughts and tool arguments are not speech."""
-    if event.event_kind == "part_start" and event.part.part_kind == "text":
-        return event.part.content
-    if event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
-        return event.delta.content_delta
-    return ""
+    offered = sum(len(str(tool.schema)) + len(tool.description) for tool in call.tools)
+    return characters_in(call.messages) + len(call.instructions) + offered

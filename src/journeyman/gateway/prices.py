@@ -7,11 +7,11 @@ look like a free one.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from journeyman.gateway.messages import Tokens
 from journeyman.work_orders.order import Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
-    from pydantic_ai.usage import RequestUsage
 
 _MILLION = 1_000_000
 
@@ -42,28 +42,26 @@ def context_window_of(provider: str, model: str) -> int | None:
     return known.model.context_window if known else None
 
 
-def usage_of(provider: str, model: str, counted: "RequestUsage") -> Usage:
+def usage_of(provider: str, model: str, counted: Tokens) -> Usage:
     """Tokens and cost of one finished call."""
-    return Usage(
-        counted.input_tokens,
-        counted.output_tokens,
-        counted.cache_read_tokens,
-        _cost_of(provider, model, counted),
-    )
+    return Usage(counted.input, counted.output, counted.cache_read, _cost_of(provider, model, counted))
 
 
-def _cost_of(provider: str, model: str, counted: "RequestUsage") -> float | None:
+def _cost_of(provider: str, model: str, counted: Tokens) -> float | None:
     if provider == "scripted":
         return 0.0
-    if counted.unmeasured_requests:
+    if not counted.input:
+        # Every call has a prompt, so one without a count was not measured.
         return None
+    # Servers have been seen to count more cached tokens than tokens; the price table refuses that.
+    cache_read = min(counted.cache_read, counted.input)
     known = _calculate(
         provider,
         model,
-        input_tokens=counted.input_tokens,
-        output_tokens=counted.output_tokens,
-        cache_read_tokens=counted.cache_read_tokens,
-        cache_write_tokens=counted.cache_write_tokens,
+        input_tokens=counted.input,
+        output_tokens=counted.output,
+        cache_read_tokens=cache_read,
+        cache_write_tokens=min(counted.cache_write, counted.input - cache_read),
     )
     return float(known.total_price) if known else None
 

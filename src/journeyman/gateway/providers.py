@@ -1,18 +1,19 @@
-"""Who serves models: what each provider needs, and how its client is built.
+"""Who serves models: what each provider needs, and who speaks to it.
 
-Provider libraries take seconds to import, so they are imported when a model is first used. Their
-own retries are switched off: ours are visible to the person who waits.
+What speaks to a provider is imported when a model of it is first used: a library may take a second.
 """
 
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
+from journeyman.access.redaction import Redactor
 from journeyman.errors import InvalidInput, Unauthenticated
+from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
 from journeyman.settings import Settings
 
 if TYPE_CHECKING:
     import httpx2
-    from pydantic_ai.models import Model
 
 Provider = Literal["openai", "anthropic", "google", "scripted"]
 
@@ -29,8 +30,18 @@ OFFERED: dict[Provider, tuple[str, ...]] = {
 }
 """A first choice for people; any other model of a provider can be named too."""
 
-_ANTHROPIC_OUTPUT_TOKENS = 16_000
-"""Anthropic wants a limit on every call; the library's own default cuts long files in two."""
+
+class Model(Protocol):
+    """A model at its provider, whatever the format that is spoken there."""
+
+    def stream(
+        self, messages: Sequence[Message], instructions: str, tools: Sequence[ToolOffer]
+    ) -> AsyncGenerator[str | AssistantMessage, None]:
+        """Text as it comes, an empty piece for any other sign of life, and the whole message at the end.
+
+        Raises one of our errors when there is no whole message.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -75,63 +86,31 @@ def require_key(settings: Settings, name: ModelName) -> str:
     return key
 
 
-def new_http_client(settings: Settings) -> "httpx2.AsyncClient":
+def new_http_client() -> "httpx2.AsyncClient":
     """One pool for all providers, wide enough for every order at once."""
     import httpx2
 
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(settings.model_idle_timeout_seconds, connect=15),
+        # The gateway itself watches for silence.
+        timeout=httpx2.Timeout(None, connect=15),
         limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
     )
 
 
-def build_model(settings: Settings, name: ModelName, http: "httpx2.AsyncClient") -> "Model[Any]":
-    """The library's model object. Slow the first time, because it imports the provider's library."""
+def build_model(settings: Settings, name: ModelName, http: "httpx2.AsyncClient", redactor: Redactor) -> Model:
+    """What speaks to the model. Slow the first time, where it imports the provider's library."""
     key = require_key(settings, name)
     if name.provider == "openai":
-        return _openai(settings, name.model, key, http)
+        from journeyman.gateway.chat_completions import ChatModel
+
+        base_url = settings.openai_base_url or "https://api.openai.com/v1"
+        return ChatModel(str(name), name.model, base_url=base_url, key=key, http=http, redactor=redactor)
+    from journeyman.gateway.library import LibraryModel, anthropic_model, google_model
+
     if name.provider == "anthropic":
-        return _anthropic(settings, name.model, key, http)
-    return _google(settings, name.model, key, http)
-
-
-def _openai(settings: Settings, model: str, key: str, http: "httpx2.AsyncClient") -> "Model[Any]":
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.profiles import merge_profile
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    from journeyman.gateway.openai_chat import openai_client
-
-    base_url = settings.openai_base_url or "https://api.openai.com/v1"
-    client = openai_client(key, base_url, http)
-    ours = OpenAIModelProfile(
-        # A stream that ends in good order but gives no reason was cut by something in between.
-        openai_chat_streaming_requires_finish_reason=True,
-        # Our tools' schemas are plain already; they would be copied and walked through at every call.
-        json_schema_transformer=None,
-    )
-    profile = merge_profile(OpenAIProvider.model_profile(model), ours)
-    return OpenAIChatModel(model, provider=OpenAIProvider(openai_client=client), profile=profile)
-
-
-def _anthropic(settings: Settings, model: str, key: str, http: "httpx2.AsyncClient") -> "Model[Any]":
-    from anthropic import AsyncAnthropic
-    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    base_url = settings.anthropic_base_url or "https://api.anthropic.com"
-    client = AsyncAnthropic(api_key=key, base_url=base_url, max_retries=0, http_client=http)
-    # The history is sent again with every call: without the cache it is paid for in full every time.
-    cached = AnthropicModelSettings(
-        max_tokens=_ANTHROPIC_OUTPUT_TOKENS, anthropic_cache_messages=True, anthropic_cache_instructions=True
-    )
-    return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client), settings=cached)
-
-
-def _google(settings: Settings, model: str, key: str, http: "httpx2.AsyncClient") -> "Model[Any]":
-    from pydantic_ai.models.google import GoogleModel
-    from pydantic_ai.providers.google import GoogleProvider
-
-    base_url = settings.gemini_base_url or "https://generativelanguage.googleapis.com"
-    return GoogleModel(model, provider=GoogleProvider(api_key=key, base_url=base_url, http_client=http))
+        base_url = settings.anthropic_base_url or "https://api.anthropic.com"
+        model = anthropic_model(name.model, base_url=base_url, key=key, http=http)
+    else:
+        base_url = settings.gemini_base_url or "https://generativelanguage.googleapis.com"
+        model = google_model(name.model, base_url=base_url, key=key, http=http)
+    return LibraryModel(str(name), model, redactor)

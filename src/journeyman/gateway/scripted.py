@@ -6,172 +6,83 @@ the format.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import minijinja
-from pydantic_ai import RunContext
-from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, ModelRateLimitError, ModelServerError
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    ModelResponseStreamEvent,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
 
+from journeyman.access.redaction import Redactor
 from journeyman.errors import AgentFailed
 from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
+from journeyman.gateway.faults import told_break, told_status
+from journeyman.gateway.messages import (
+    AssistantMessage,
+    Finish,
+    Message,
+    Tokens,
+    ToolCall,
+    ToolOffer,
+    ToolResults,
+    UserMessage,
+)
 from journeyman.gateway.scripts import Reply, Script, next_reply
 
+_STATUSES = {"http_429": 429, "http_500": 500}
 _RETRY_AFTER_SECONDS = 0.05
 
 
-@dataclass(frozen=True)
-class _Call:
-    name: str
-    arguments: str
-    call_id: str
-
-
-class ScriptedModel(Model[Any]):
+class ScriptedModel:
     """One call's view of a script; role and attempt are what a script can tell calls apart by."""
 
-    def __init__(self, name: str, script: Script, *, role: str, attempt: int) -> None:
-        super().__init__()
+    def __init__(self, name: str, script: Script, redactor: Redactor, *, role: str, attempt: int) -> None:
         self._name = name
         self._script = script
+        self._redactor = redactor
         self._role = role
         self._attempt = attempt
 
-    @property
-    def model_name(self) -> str:
-        return self._name
-
-    @property
-    def system(self) -> str:
-        return "scripted"
-
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        async with self.request_stream(messages, model_settings, model_request_parameters) as stream:
-            async for _ in stream:
-                pass
-            return stream.get()
-
-    @asynccontextmanager
-    async def request_stream(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-        run_context: RunContext[Any] | None = None,
-    ) -> AsyncGenerator[StreamedResponse]:
-        answers = sum(isinstance(message, ModelResponse) for message in messages)
-        prompt = _first_prompt(messages)
+    async def stream(
+        self, messages: Sequence[Message], instructions: str, tools: Sequence[ToolOffer]
+    ) -> AsyncGenerator[str | AssistantMessage, None]:
+        answers = sum(isinstance(message, AssistantMessage) for message in messages)
+        prompt = next((message.text for message in messages if isinstance(message, UserMessage)), "")
         reply = next_reply(
             self._script, role=self._role, prompt=prompt, answers=answers, attempt=self._attempt
         )
-        _raise_http_fault(reply, self._name)
+        if reply.fault in _STATUSES:
+            body = {"message": f"scripted: {reply.fault}"}
+            headers = {"retry-after": str(_RETRY_AFTER_SECONDS)} if reply.fault == "http_429" else {}
+            raise told_status(_STATUSES[reply.fault], headers, body, self._name, self._redactor)
         filled = {"prompt": prompt, "last_output": _last_output(messages)}
-        yield _ScriptedStream(
-            model_request_parameters=model_request_parameters,
-            reply=reply,
-            say=_fill(reply.say, filled),
-            calls=_calls(reply, filled, answers),
-            name=self._name,
-            tokens_in=int(characters_in(messages) / CHARACTERS_PER_TOKEN),
-        )
-
-
-@dataclass
-class _ScriptedStream(StreamedResponse):
-    reply: Reply
-    say: str
-    calls: list[_Call]
-    name: str
-    tokens_in: int
-    _timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
-        fault = self.reply.fault
-        self._usage = RequestUsage(input_tokens=self.tokens_in)
-        words = self.say.split(" ") if self.say else []
-        pause = self.reply.delay_seconds / max(len(words), 1)
-        if not words and pause:
-            await asyncio.sleep(pause)
-        for number, word in enumerate(words):
-            if pause:
-                await asyncio.sleep(pause)
-            if fault == "cut_stream" and number >= len(words) / 2:
-                break
-            spaced = word if number == 0 else f" {word}"
-            for event in self._parts_manager.handle_text_delta(vendor_part_id="text", content=spaced):
-                yield event
-        if fault == "stall":
+        text = _fill(reply.say, filled)
+        calls = _calls(reply, filled, answers)
+        words = _words(reply, text)
+        for word in words or [""]:
+            if reply.delay_seconds:
+                await asyncio.sleep(reply.delay_seconds / max(len(words), 1))
+            yield word
+        if reply.fault == "stall":
             await asyncio.Event().wait()
-        if fault == "cut_stream":
-            raise ModelConnectionError(self.name, "the stream was cut", phase="read")
-        for call in self.calls:
-            yield self._parts_manager.handle_tool_call_part(
-                vendor_part_id=call.call_id,
-                tool_name=call.name,
-                args=call.arguments,
-                tool_call_id=call.call_id,
-            )
-        written = len(self.say) + sum(len(call.arguments) for call in self.calls)
-        self._usage = RequestUsage(
-            input_tokens=self.tokens_in, output_tokens=int(written / CHARACTERS_PER_TOKEN)
-        )
-        self.finish_reason = "content_filter" if fault == "refusal" else "tool_call" if self.calls else "stop"
-
-    async def close_stream(self) -> None:
-        """Nothing is open."""
-
-    @property
-    def model_name(self) -> str:
-        return self.name
-
-    @property
-    def provider_name(self) -> str:
-        return "scripted"
-
-    @property
-    def provider_url(self) -> None:
-        return None
-
-    @property
-    def timestamp(self) -> datetime:
-        return self._timestamp
+        if reply.fault == "cut_stream":
+            raise told_break("the stream was cut", self._name, self._redactor)
+        finish: Finish = "refusal" if reply.fault == "refusal" else "tool_calls" if calls else "stop"
+        yield AssistantMessage(text, calls, finish, _count(messages, text, calls))
 
 
-def _raise_http_fault(reply: Reply, model: str) -> None:
-    if reply.fault == "http_429":
-        raise ModelHTTPError.for_category(
-            ModelRateLimitError,
-            status_code=429,
-            model_name=model,
-            body={"message": "scripted: too many requests"},
-            retry_after=_RETRY_AFTER_SECONDS,
-        )
-    if reply.fault == "http_500":
-        raise ModelHTTPError.for_category(
-            ModelServerError, status_code=500, model_name=model, body={"message": "scripted: server error"}
-        )
+def _words(reply: Reply, text: str) -> list[str]:
+    """The text word by word; half of it when the stream is cut."""
+    words = text.split(" ") if text else []
+    if reply.fault == "cut_stream":
+        words = words[: (len(words) + 1) // 2]
+    return [word if place == 0 else f" {word}" for place, word in enumerate(words)]
 
 
-def _calls(reply: Reply, filled: dict[str, str], answers: int) -> list[_Call]:
+def _count(messages: Sequence[Message], text: str, calls: Sequence[ToolCall]) -> Tokens:
+    written = len(text) + sum(len(call.arguments) for call in calls)
+    return Tokens(int(characters_in(messages) / CHARACTERS_PER_TOKEN), int(written / CHARACTERS_PER_TOKEN))
+
+
+def _calls(reply: Reply, filled: dict[str, str], answers: int) -> tuple[ToolCall, ...]:
     wanted = [(tool.name, json.dumps(_fill(tool.arguments, filled))) for tool in reply.tools]
     if reply.deliver is not None:
         wanted.append(("deliver", json.dumps(_fill(reply.deliver, filled))))
@@ -179,10 +90,10 @@ def _calls(reply: Reply, filled: dict[str, str], answers: int) -> list[_Call]:
         wanted.append(("shell", '{"command": '))
     if reply.fault == "unknown_tool":
         wanted.append(("no_such_tool", "{}"))
-    return [
-        _Call(name, arguments, f"call-{answers + 1}-{number}")
+    return tuple(
+        ToolCall(f"call-{answers + 1}-{number}", name, arguments)
         for number, (name, arguments) in enumerate(wanted, start=1)
-    ]
+    )
 
 
 def _fill(value: Any, filled: dict[str, str]) -> Any:
@@ -202,15 +113,6 @@ def _fill(value: Any, filled: dict[str, str]) -> Any:
         ) from None
 
 
-def _first_prompt(messages: Sequence[ModelMessage]) -> str:
-    prompts = (part.content for part in _request_parts(messages) if isinstance(part, UserPromptPart))
-    return next((prompt for prompt in prompts if isinstance(prompt, str)), "")
-
-
-def _last_output(messages: Sequence[ModelMessage]) -> str:
-    returned = [part.content for part in _request_parts(messages) if isinstance(part, ToolReturnPart)]
-    return str(returned[-1]) if returned else ""
-
-
-def _request_parts(messages: Sequence[ModelMessage]) -> Any:
-    return (part for message in messages if isinstance(message, ModelRequest) for part in message.parts)
+def _last_output(messages: Sequence[Message]) -> str:
+    returned = [message for message in messages if isinstance(message, ToolResults)]
+    return returned[-1].results[-1].output if returned else ""

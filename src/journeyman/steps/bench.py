@@ -202,29 +202,37 @@ class Bench:
             await self.keep()
             await self.emit(GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha))
 
-    async def _tell(self, happening: Happening) -> None:
+    async def _tell(self, *happenings: Happening) -> None:
+        events = [self._event(happening) for happening in happenings]
+        used = [happening.usage for happening in happenings if isinstance(happening, ModelCalled)]
+        if not used:
+            await self.emit(*events)
+            return
+        for usage in used[1:]:
+            await self.orders.add_usage(self.order_id, self.round, self.spec.name, usage)
+        await self.orders.add_usage(self.order_id, self.round, self.spec.name, used[0], *events)
+
+    def _event(self, happening: Happening) -> Event:
         step = self.spec.name
         match happening:
             case Said(text):
-                await self.emit(AgentText(step=step, text=text))
+                return AgentText(step=step, text=text)
             case Noticed(text):
-                await self.emit(AgentNotice(step=step, text=text))
+                return AgentNotice(step=step, text=text)
             case ToolStarted(call_id, tool, arguments):
-                await self.emit(ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments))
+                return ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments)
             case ToolFinished():
-                await self.emit(
-                    ToolCallCompleted(
-                        step=step,
-                        call_id=happening.call_id,
-                        tool=happening.tool,
-                        ok=happening.ok,
-                        exit_code=happening.exit_code,
-                        duration_seconds=round(happening.duration_seconds, 3),
-                        output=happening.output,
-                    )
+                return ToolCallCompleted(
+                    step=step,
+                    call_id=happening.call_id,
+                    tool=happening.tool,
+                    ok=happening.ok,
+                    exit_code=happening.exit_code,
+                    duration_seconds=round(happening.duration_seconds, 3),
+                    output=happening.output,
                 )
             case ModelCalled(model, usage, duration_seconds):
-                called = ModelCallCompleted(
+                return ModelCallCompleted(
                     step=step,
                     model=model,
                     tokens_in=usage.tokens_in,
@@ -233,7 +241,6 @@ class Bench:
                     cost_usd=usage.cost_usd,
                     duration_seconds=round(duration_seconds, 3),
                 )
-                await self.orders.add_usage(self.order_id, self.round, step, usage, called)
 
 
 def finished_turn(outcome: Outcome) -> Outcome:
@@ -241,6 +248,10 @@ def finished_turn(outcome: Outcome) -> Outcome:
     problems = {
         "refused": ("the model refused the task", "Say the task in other words, or choose another model."),
         "no_answer": ("the model gave no answer", "Try again, or choose another model."),
+        "repetition": (
+            "the agent did the same thing with the same result until it was stopped",
+            "Say the task in other words, or choose another model.",
+        ),
         "turn_limit": (
             "the agent was stopped at its limit of model calls",
             "Split the task, or raise JOURNEYMAN_AGENT_MAX_TURNS.",

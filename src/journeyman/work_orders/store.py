@@ -22,13 +22,11 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
 from journeyman import telemetry
 from journeyman.access.redaction import Redactor
-from journeyman.database import Database, Transaction
+from journeyman.database import Database, Transaction, upserting
 from journeyman.errors import Conflict, NotFound, Superseded
 from journeyman.events import log
 from journeyman.events.feed import Feed
@@ -488,7 +486,7 @@ class WorkOrders:
     ) -> None:
         """Write a row, new or in the place of the one with its key, with what its order learned from it."""
         order_id = values["agent_work_order_id"]
-        upsert = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        upsert = upserting(self._database.dialect)
         replaced = {name: value for name, value in values.items() if name not in (*key, *kept)}
         async with self.writing() as writing:
             await writing.execute(

@@ -1,11 +1,9 @@
-"""The built-in agent: any model behind the gateway, with five tools and a plain loop.
-
-Cheap to import and to hold; the model library is loaded with the first turn of work.
-"""
+"""The built-in agent: any model behind the gateway, with five tools and a plain loop."""
 
 import asyncio
 
 from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.builtin.loop import Turn
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Readiness, Sandbox
 from journeyman.settings import Settings
@@ -27,8 +25,6 @@ class BuiltinAgent:
 
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         await self._gateway.prepare(assignment.model)
-        from journeyman.agents.builtin.loop import Turn
-
         turn = Turn(
             assignment,
             sandbox,

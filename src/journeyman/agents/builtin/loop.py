@@ -1,7 +1,7 @@
 """One turn of the built-in agent: ask the model, run the tools it calls, tell it what came out.
 
-The history only grows, and old messages are never touched again: that keeps a provider's cache warm
-and the time between an answer and the next request short. What the model says is not trusted: every
+The history only grows, until it has to be made shorter: that keeps a provider's cache warm and the time
+between an answer and the next request short. What the model says is not trusted: every
 argument is validated, and whatever is wrong is answered, so that the turn goes on.
 """
 
@@ -9,23 +9,12 @@ import asyncio
 import json
 import random
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_ai.messages import (
-    InstructionPart,
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import ModelRequestParameters
-from pydantic_ai.tools import ToolDefinition
 
 from journeyman.agents.base import (
     Assignment,
@@ -37,16 +26,28 @@ from journeyman.agents.base import (
     ToolFinished,
     ToolStarted,
 )
+from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
 from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
 from journeyman.agents.builtin.reading import deliverable_in, problems, shown
-from journeyman.agents.builtin.speech import Speech
+from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
+from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
-from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolOffer,
+    ToolResult,
+    ToolResults,
+    UserMessage,
+)
 from journeyman.sandboxes.base import Sandbox
 from journeyman.work_orders.order import Usage
 
 _DELIVER = "deliver"
+_MALFORMED = "malformed_arguments"
 _EMPTY = "Your answer was empty. Go on with the task, or say that it is done."
 _CUT = "Your answer was cut off at the output limit. Go on from where it ended, in smaller pieces."
 _NOT_DELIVERED = f"You have not handed over the result. Call `{_DELIVER}` with it now."
@@ -56,14 +57,14 @@ _NOT_DELIVERED = f"You have not handed over the result. Call `{_DELIVER}` with i
 class _Call:
     """A tool call with its arguments read, or with what is wrong with it."""
 
-    part: ToolCallPart
+    asked: ToolCall
     raw: dict[str, Any]
     arguments: BaseModel | None = None
     problem: str = ""
 
     @property
     def name(self) -> str:
-        return self.part.tool_name
+        return self.asked.tool
 
 
 class Turn:
@@ -78,14 +79,16 @@ class Turn:
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._tell = tell
+        self._telling = Telling(tell)
         self._gateway = gateway
         self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds
         may_write = assignment.role.may_write
         self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
-        self._parameters = _parameters(assignment, self._tools)
-        self._history: list[ModelMessage] = [ModelRequest([UserPromptPart(assignment.prompt)])]
+        self._offers = _offers(assignment, self._tools)
+        self._history: list[Message] = [UserMessage(assignment.prompt)]
+        self._window = gateway.context_window(assignment.model)
+        self._repetition = Repetition()
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
@@ -94,24 +97,55 @@ class Turn:
         return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
 
     async def run(self) -> Outcome:
+        try:
+            return await self._work()
+        finally:
+            await self._telling.flush()
+
+    async def _work(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
-            answer = await self._ask()
-            ended = await self._take(answer.response)
+            answer = await self._next_answer()
+            ended = await self._take(answer.message)
             if ended is not None:
                 return ended
         return self.outcome("turn_limit")
 
-    async def _take(self, response: ModelResponse) -> Outcome | None:
+    async def _next_answer(self) -> Answer:
+        """The model's answer to the conversation, which is made shorter where it does not fit."""
+        if is_nearly_full(self._history, self._window):
+            await self._compact()
+        try:
+            return await self._ask(self._history, self._offers)
+        except ContextOverflow:
+            if not await self._compact():
+                raise
+        return await self._ask(self._history, self._offers)
+
+    async def _compact(self) -> bool:
+        """Put a summary in the place of the conversation's older part; False when it has none."""
+        older, newest = parted(self._history)
+        if not older:
+            return False
+        request = summary_request(self._history[0], older, self._window)
+        answer = await self._ask([request], (), aloud=False)
+        summary = answer.message.text.strip() or "(There is no summary. Look at the files.)"
+        self._history = compacted(self._assignment.prompt, summary, newest)
+        self._telling.add(
+            Noticed(f"the conversation was too long for the model; a summary replaced {len(older)} messages")
+        )
+        return True
+
+    async def _take(self, message: AssistantMessage) -> Outcome | None:
         """Do what an answer asks for; an Outcome when the turn is over."""
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()
-        calls = [self._read(part) for part in response.parts if isinstance(part, ToolCallPart)]
+        text = message.text.strip()
+        calls = [self._read(call) for call in message.calls]
         self._text = text or self._text
-        if response.finish_reason == "content_filter":
+        if message.finish == "refusal":
             return self.outcome("refused")
-        self._history.append(_as_sent_back(response, calls))
+        self._history.append(_as_sent_back(message, calls))
         if calls:
             return await self._answer_calls(calls)
-        if response.finish_reason == "length":
+        if message.finish == "length":
             return self._remind(_CUT, "finished")
         if not text:
             return self._remind(_EMPTY, "no_answer")
@@ -126,13 +160,20 @@ class Turn:
         if reminder in self._reminded:
             return self.outcome(otherwise)
         self._reminded.add(reminder)
-        self._history.append(ModelRequest([UserPromptPart(reminder)]))
+        self._history.append(UserMessage(reminder))
         return None
 
     async def _answer_calls(self, calls: list[_Call]) -> Outcome | None:
         for call in calls:
             if call.name == _DELIVER and call.arguments is not None:
                 return self.outcome("finished", call.arguments)
+        announced = (
+            ToolStarted(call.asked.call_id, call.name, shown(call.raw))
+            for call in calls
+            if not self._is_delivery(call)
+        )
+        self._telling.add(*announced)
+        await self._telling.flush()
         tasks = [asyncio.create_task(self._run_call(call)) for call in calls]
         try:
             answers = await asyncio.gather(*tasks)
@@ -143,31 +184,30 @@ class Turn:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        self._history.append(
-            ModelRequest(
-                [
-                    ToolReturnPart(call.name, answer.output, call.part.tool_call_id)
-                    for call, answer in zip(calls, answers, strict=True)
-                ]
-            )
-        )
-        return None
+        results = [
+            ToolResult(call.asked.call_id, call.name, answer.output)
+            for call, answer in zip(calls, answers, strict=True)
+        ]
+        times = self._repetition.times([call.asked for call in calls], results)
+        if times >= REMARK_AT:
+            results[-1] = replace(results[-1], output=results[-1].output + remark(times))
+            self._telling.add(Noticed(f"the agent did the same thing with the same result {times} times"))
+        self._history.append(ToolResults(tuple(results)))
+        return self.outcome("repetition") if times >= END_AT else None
 
     async def _run_call(self, call: _Call) -> ToolAnswer:
-        if call.name == _DELIVER and self._assignment.deliverable is not None:
-            await self._tell(Noticed(f"the agent's result was not accepted: {call.problem}"))
+        if self._is_delivery(call):
+            self._telling.add(Noticed(f"the agent's result was not accepted: {call.problem}"))
             return ToolAnswer(False, call.problem)
-        call_id = call.part.tool_call_id
-        await self._tell(ToolStarted(call_id, call.name, shown(call.raw)))
         started = time.perf_counter()
         if call.arguments is None:
             answer = ToolAnswer(False, call.problem)
         else:
             answer = await self._bench.use(self._tools[call.name], call.arguments)
         answer = replace(answer, output=clip(answer.output))
-        await self._tell(
+        self._telling.add(
             ToolFinished(
-                call_id,
+                call.asked.call_id,
                 call.name,
                 answer.ok,
                 answer.output,
@@ -177,115 +217,92 @@ class Turn:
         )
         return answer
 
-    def _read(self, part: ToolCallPart) -> _Call:
-        raw: Any = part.args or {}
-        if isinstance(raw, str):
-            try:
-                raw = json.loads(raw)
-            except ValueError as error:
-                broken = {"malformed_arguments": clip(raw, 2000)}
-                return _Call(part, broken, problem=f"the arguments are not valid JSON: {error}")
-        if not isinstance(raw, dict):
-            return _Call(part, {"malformed_arguments": raw}, problem="the arguments must be a JSON object")
-        model = self._arguments_of(part.tool_name)
-        if model is None:
-            offered = ", ".join(tool.name for tool in self._parameters.function_tools)
-            return _Call(part, raw, problem=f"there is no tool {part.tool_name!r}; there are {offered}")
+    def _is_delivery(self, call: _Call) -> bool:
+        return call.name == _DELIVER and self._assignment.deliverable is not None
+
+    def _read(self, asked: ToolCall) -> _Call:
         try:
-            return _Call(part, raw, model.model_validate(raw))
+            raw = json.loads(asked.arguments)
+        except ValueError as error:
+            broken = {_MALFORMED: clip(asked.arguments, 2000)}
+            return _Call(asked, broken, problem=f"the arguments are not valid JSON: {error}")
+        if not isinstance(raw, dict):
+            return _Call(asked, {_MALFORMED: raw}, problem="the arguments must be a JSON object")
+        model = self._arguments_of(asked.tool)
+        if model is None:
+            offered = ", ".join(offer.name for offer in self._offers)
+            return _Call(asked, raw, problem=f"there is no tool {asked.tool!r}; there are {offered}")
+        try:
+            return _Call(asked, raw, model.model_validate(raw))
         except ValidationError as error:
-            return _Call(part, raw, problem=problems(error))
+            return _Call(asked, raw, problem=problems(error))
 
     def _arguments_of(self, tool: str) -> type[BaseModel] | None:
         if tool == _DELIVER:
             return self._assignment.deliverable
         return self._tools[tool].arguments if tool in self._tools else None
 
-    async def _ask(self) -> Answer:
+    async def _ask(
+        self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
+    ) -> Answer:
         """One answer of the model, trying again what usually goes away."""
-        attempt = 1
-        while True:
-            try:
-                answer = await self._call(attempt)
-            except JourneymanError as error:
-                wait = wait_before_retry(
-                    error, attempt, base_seconds=self._retry_base_seconds, chance=random.random()
-                )
-                if wait is None:
-                    raise
-                attempt += 1
-                await self._tell(
-                    Noticed(
-                        f"{error.message}; trying again in {wait:.1f} s (attempt {attempt} of {ATTEMPTS})"
-                    )
-                )
-                await asyncio.sleep(wait)
-                continue
-            self._usage = _sum(self._usage, answer.usage)
-            await self._tell(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
-            return answer
-
-    async def _call(self, attempt: int) -> Answer:
         budget = self._assignment.budget_usd
         call = ModelCall(
             model=self._assignment.model,
-            messages=self._history,
-            parameters=self._parameters,
+            messages=messages,
+            instructions=self._assignment.role.instructions,
+            tools=offers,
             role=self._assignment.role.name,
-            attempt=attempt,
             budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
         )
-        speech = Speech(self._tell)
-        try:
-            async with aclosing(self._gateway.stream(call)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Answer):
-                        await speech.flush()
-                        return piece
-                    await speech.add(piece)
-        finally:
-            await speech.abandon()
+        while True:
+            try:
+                answer = await self._call(call, aloud)
+            except JourneymanError as error:
+                wait = wait_before_retry(
+                    error, call.attempt, base_seconds=self._retry_base_seconds, chance=random.random()
+                )
+                if wait is None:
+                    raise
+                call = replace(call, attempt=call.attempt + 1)
+                coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {ATTEMPTS})"
+                self._telling.add(Noticed(f"{error.message}; {coming}"))
+                await asyncio.sleep(wait)
+                continue
+            self._usage = _sum(self._usage, answer.usage)
+            self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
+            return answer
+
+    async def _call(self, call: ModelCall, aloud: bool) -> Answer:
+        async with aclosing(self._gateway.stream(call)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Answer):
+                    return piece
+                if aloud:
+                    await self._telling.say(piece)
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 
-def _parameters(assignment: Assignment, tools: dict[str, Tool]) -> ModelRequestParameters:
+def _offers(assignment: Assignment, tools: dict[str, Tool]) -> list[ToolOffer]:
     offered = [
-        ToolDefinition(
-            name=tool.name,
-            description=tool.arguments.__doc__,
-            parameters_json_schema=plain_schema(tool.arguments),
-            strict=False,
-        )
+        ToolOffer(tool.name, tool.arguments.__doc__ or "", plain_schema(tool.arguments))
         for tool in tools.values()
     ]
     if assignment.deliverable is not None:
-        offered.append(
-            ToolDefinition(
-                name=_DELIVER,
-                description="Hand over the result and end your turn.",
-                parameters_json_schema=plain_schema(assignment.deliverable),
-                strict=False,
-            )
-        )
-    return ModelRequestParameters(
-        function_tools=offered, instruction_parts=[InstructionPart(assignment.role.instructions)]
-    )
+        schema = plain_schema(assignment.deliverable)
+        offered.append(ToolOffer(_DELIVER, "Hand over the result and end your turn.", schema))
+    return offered
 
 
-def _as_sent_back(response: ModelResponse, calls: list[_Call]) -> ModelResponse:
+def _as_sent_back(message: AssistantMessage, calls: list[_Call]) -> AssistantMessage:
     """The answer as it goes into the history. Providers refuse empty answers and broken JSON in it."""
-    if not response.parts:
-        return replace(response, parts=[TextPart("(empty answer)")])
-    broken = {id(call.part): call for call in calls if "malformed_arguments" in call.raw}
-    if not broken:
-        return response
-    parts = [
-        replace(part, args=json.dumps(broken[id(part)].raw))
-        if isinstance(part, ToolCallPart) and id(part) in broken
-        else part
-        for part in response.parts
-    ]
-    return replace(response, parts=parts)
+    if not message.text and not calls:
+        return replace(message, text="(empty answer)")
+    mended = tuple(
+        replace(call.asked, arguments=json.dumps(call.raw)) if _MALFORMED in call.raw else call.asked
+        for call in calls
+    )
+    return replace(message, calls=mended)
 
 
 def _sum(spent: Usage, more: Usage) -> Usage:

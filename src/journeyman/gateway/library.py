@@ -1,0 +1,185 @@
+"""Anthropic's and Google's formats, spoken by pydantic-ai.
+
+Importing it takes a second and 40 MB, so it is imported when such a model is first used. The retries of
+the providers' libraries are switched off: ours are visible to the person who waits.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelHTTPError,
+    UserError,
+)
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    ModelResponseStreamEvent,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
+
+from journeyman.access.redaction import Redactor
+from journeyman.errors import JourneymanError
+from journeyman.gateway.faults import told_break, told_cut, told_refusal, told_status
+from journeyman.gateway.messages import (
+    AssistantMessage,
+    Finish,
+    Message,
+    Tokens,
+    ToolCall,
+    ToolOffer,
+    ToolResults,
+    UserMessage,
+)
+
+_FAULTS = (AgentRunError, UserError, httpx2.HTTPError, httpx2.StreamError, TimeoutError)
+_FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
+_ANTHROPIC_OUTPUT_TOKENS = 16_000
+"""Anthropic wants a limit on every call; the library's own default cuts long files in two."""
+
+
+def anthropic_model(model: str, *, base_url: str, key: str, http: httpx2.AsyncClient) -> Model[Any]:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    client = AsyncAnthropic(api_key=key, base_url=base_url, max_retries=0, http_client=http)
+    # The history is sent again with every call: without the cache it is paid for in full every time.
+    cached = AnthropicModelSettings(
+        max_tokens=_ANTHROPIC_OUTPUT_TOKENS, anthropic_cache_messages=True, anthropic_cache_instructions=True
+    )
+    return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client), settings=cached)
+
+
+def google_model(model: str, *, base_url: str, key: str, http: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    return GoogleModel(model, provider=GoogleProvider(api_key=key, base_url=base_url, http_client=http))
+
+
+class LibraryModel:
+    def __init__(self, name: str, model: Model[Any], redactor: Redactor) -> None:
+        self._name = name
+        self._model = model
+        self._redactor = redactor
+
+    async def stream(
+        self, messages: Sequence[Message], instructions: str, tools: Sequence[ToolOffer]
+    ) -> AsyncGenerator[str | AssistantMessage, None]:
+        parameters = ModelRequestParameters(
+            function_tools=[
+                ToolDefinition(
+                    name=tool.name,
+                    description=tool.description,
+                    parameters_json_schema=tool.schema,
+                    strict=False,
+                )
+                for tool in tools
+            ],
+            instruction_parts=[InstructionPart(instructions)] if instructions else None,
+        )
+        history = [_written(message) for message in messages]
+        try:
+            async with model_request_stream(
+                self._model, history, model_request_parameters=parameters
+            ) as stream:
+                async for event in stream:
+                    yield _text_in(event)
+                response = stream.get()
+        except _FAULTS as error:
+            raise _told(error, self._name, self._redactor) from None
+        message = _read(response)
+        if message is None:
+            raise told_cut(self._name)
+        yield message
+
+
+def _told(error: Exception, name: str, redactor: Redactor) -> JourneymanError:
+    if isinstance(error, ModelHTTPError):
+        headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
+        return told_status(error.status_code, headers, error.body, name, redactor)
+    said = str(error) or type(error).__name__
+    if isinstance(error, UserError):
+        return told_refusal(said, name, redactor)
+    retry_after = error.retry_after if isinstance(error, ModelAPIError) else None
+    return told_break(said, name, redactor, retry_after=retry_after)
+
+
+def _text_in(event: ModelResponseStreamEvent) -> str:
+    """What the model says in this event; thoughts and tool arguments are not speech, but a sign of life."""
+    if event.event_kind == "part_start" and event.part.part_kind == "text":
+        return event.part.content
+    if event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
+        return event.delta.content_delta
+    return ""
+
+
+def _read(response: ModelResponse) -> AssistantMessage | None:
+    """The library's answer as ours; None when it was cut off before it said why it ended."""
+    # A reason that the library has no word for is still a reason.
+    reason = response.finish_reason or (response.provider_details or {}).get("finish_reason")
+    if reason in (None, "error"):
+        return None
+    calls = tuple(
+        ToolCall(part.tool_call_id, part.tool_name, _arguments(part))
+        for part in response.parts
+        if isinstance(part, ToolCallPart)
+    )
+    used = response.usage
+    return AssistantMessage(
+        "".join(part.content for part in response.parts if isinstance(part, TextPart)),
+        calls,
+        _FINISHES.get(reason, "tool_calls" if calls else "stop"),
+        Tokens(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens),
+        carried=response,
+    )
+
+
+def _arguments(part: ToolCallPart) -> str:
+    return part.args if isinstance(part.args, str) and part.args else json.dumps(part.args or {})
+
+
+def _written(message: Message) -> ModelMessage:
+    match message:
+        case UserMessage(text):
+            return ModelRequest([UserPromptPart(text)])
+        case ToolResults(results):
+            return ModelRequest([ToolReturnPart(each.tool, each.output, each.call_id) for each in results])
+        case AssistantMessage():
+            return _answered(message)
+
+
+def _answered(message: AssistantMessage) -> ModelResponse:
+    """An answer on its way back, with what its provider signed where it stood."""
+    if not isinstance(message.carried, ModelResponse):
+        said = [TextPart(message.text)] if message.text else []
+        return ModelResponse(
+            [*said, *(ToolCallPart(call.tool, call.arguments, call.call_id) for call in message.calls)]
+        )
+    ours = {call.call_id: call.arguments for call in message.calls}
+    parts = [_mended(part, ours) for part in message.carried.parts]
+    if message.text and not any(isinstance(part, TextPart) for part in parts):
+        parts.append(TextPart(message.text))
+    return replace(message.carried, parts=parts)
+
+
+def _mended(part: ModelResponsePart, ours: dict[str, str]) -> ModelResponsePart:
+    """A call whose arguments were broken goes back with those that were put in their place."""
+    if not isinstance(part, ToolCallPart) or _arguments(part) == ours[part.tool_call_id]:
+        return part
+    return replace(part, args=ours[part.tool_call_id])
