@@ -21,6 +21,7 @@ from journeyman.engine.queue import Waiting, next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.waiting import decide
 from journeyman.engine.workshop import Workshop
+from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
 
 _VERSION = "1"
@@ -124,6 +125,7 @@ class Worker:
                 await DBOS.start_workflow_async(
                     self._rounds.run_round, order_id, order.round, order.attempt, order.workflow
                 )
+            failpoint("enqueued")
 
 
 def _workflow_id(order: WorkOrder) -> str:

@@ -14,6 +14,7 @@ from journeyman.agents.base import Agent
 from journeyman.agents.roles import follow_up_task
 from journeyman.errors import NotFound
 from journeyman.events.types import GitBranchCreated, SandboxCreated
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.run import host_author
@@ -115,6 +116,7 @@ class Workshop:
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
         """
+        failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
         if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
             workspace = await self._open_workspace(order, self.repository(order))
@@ -123,6 +125,7 @@ class Workshop:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
+        failpoint("teardown_ended")
 
     async def sweep(self) -> None:
         """Remove what dead orders left behind on this machine."""
@@ -139,6 +142,7 @@ class Workshop:
         assert order.base_commit_sha is not None, "prepare() comes first"
         known = self._open.get(order.agent_work_order_id)
         if known is None or not known.tree.is_dir():
+            failpoint("workspace_started")
             known = await self.workspaces.open(
                 self.mirrors.at(repository),
                 order_id=order.agent_work_order_id,
@@ -146,11 +150,13 @@ class Workshop:
                 branch=order.git_branch_name,
                 base_commit_sha=order.base_commit_sha,
             )
+            failpoint("workspace_made")
             self._open[order.agent_work_order_id] = known
         return known
 
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
+        failpoint("sandbox_started")
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -165,6 +171,7 @@ class Workshop:
                 ),
             )
         )
+        failpoint("sandbox_created")
         current = await self.orders.get(order.agent_work_order_id)
         if current.sandbox_identifier is None:
             made = SandboxCreated(
