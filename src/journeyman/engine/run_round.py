@@ -18,6 +18,7 @@ from dbos import DBOS, DBOSConfiguredInstance
 
 from journeyman.engine.control import Stop, rest
 from journeyman.engine.end_round import end_round
+from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.workshop import Workshop
 from journeyman.workflows.progress import Done, Move, next_moves
@@ -49,7 +50,8 @@ class Rounds(DBOSConfiguredInstance):
                     raise
                 # It was asked for and ends here: what follows must not count as cancelled.
                 self._tasks[order_id].uncancel()
-                return (await rest(self._workshop, order_id, self._stops[order_id])).status
+                stop = self._stops[order_id]
+                return (await outlast(lambda: rest(self._workshop, order_id, stop))).status
 
     async def _tell_story(self, order_id: str, round: int, attempt: int, definition: dict[str, Any]) -> str:
         workflow = Workflow.model_validate(definition)
@@ -81,9 +83,7 @@ class Rounds(DBOSConfiguredInstance):
         return await DBOS.run_step_async({"name": "wait"}, self._rest_once, order_id)
 
     async def _end(self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]) -> str:
-        return await DBOS.run_step_async(
-            {"name": "end"}, end_round, self._workshop, order_id, workflow, beginning, done
-        )
+        return await DBOS.run_step_async({"name": "end"}, self._end_once, order_id, workflow, beginning, done)
 
     async def stop(self, order_id: str, stop: Stop) -> None:
         """Stop a round that runs here, in the middle of a step too; returns when all of it has ended."""
@@ -119,10 +119,15 @@ class Rounds(DBOSConfiguredInstance):
     # What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
 
     async def _rest_once(self, order_id: str) -> str:
-        return (await rest(self._workshop, order_id, "awaiting_approval")).status
+        return (await outlast(lambda: rest(self._workshop, order_id, "awaiting_approval"))).status
 
     async def _begin_once(self, order_id: str, round: int, attempt: int) -> dict[str, Any]:
-        return asdict(await begin_round(self._workshop, order_id, round, attempt))
+        return asdict(await outlast(lambda: begin_round(self._workshop, order_id, round, attempt)))
 
     async def _perform_once(self, order_id: str, move: Move, done: Mapping[str, Done]) -> dict[str, Any]:
-        return asdict(await perform(self._workshop, order_id, move, done))
+        return asdict(await outlast(lambda: perform(self._workshop, order_id, move, done)))
+
+    async def _end_once(
+        self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
+    ) -> str:
+        return await outlast(lambda: end_round(self._workshop, order_id, workflow, beginning, done))

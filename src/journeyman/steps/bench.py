@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from journeyman import telemetry
 from journeyman.agents.base import (
     Agent,
     Assignment,
@@ -37,6 +38,7 @@ from journeyman.events.types import (
     ToolCallCompleted,
     ToolCallStarted,
 )
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.git.commits import Message
 from journeyman.git.workspace import Workspace
@@ -123,7 +125,9 @@ class Bench:
             timeout_seconds=self.settings.agent_timeout_seconds,
         )
         async with self._snapshots(role.may_write):
+            failpoint("agent_started")
             outcome = await self.agent.work(assignment, sandbox, self._tell)
+            failpoint("agent_ended")
         if outcome.session_id and outcome.session_id != current.agent_session_id:
             await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
         return outcome
@@ -180,7 +184,7 @@ class Bench:
         try:
             yield
         except BaseException:
-            await self._take_snapshot()
+            await self._try_snapshot()
             raise
         finally:
             ticking.cancel()
@@ -189,7 +193,16 @@ class Bench:
     async def _keep_taking_snapshots(self) -> None:
         while True:
             await asyncio.sleep(_SNAPSHOT_EVERY_SECONDS)
+            await self._try_snapshot()
+
+    async def _try_snapshot(self) -> None:
+        """A fault must neither end the snapshots to come nor hide why a turn broke off: the files stay."""
+        try:
             await self._take_snapshot()
+        except (JourneymanError, OSError) as error:
+            telemetry.log_for_order(
+                self.order_id, "git_snapshot_failed", level="warning", error_message=str(error)
+            )
 
     async def _take_snapshot(self) -> None:
         snapshot = await self.workspace.snapshot()
@@ -205,6 +218,7 @@ class Bench:
                 await self.emit(AgentNotice(step=step, text=text))
             case ToolStarted(call_id, tool, arguments):
                 await self.emit(ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments))
+                failpoint("tool_call_started")
             case ToolFinished():
                 await self.emit(
                     ToolCallCompleted(
@@ -217,6 +231,7 @@ class Bench:
                         output=happening.output,
                     )
                 )
+                failpoint("tool_call_ended")
             case ModelCalled(model, usage, duration_seconds):
                 called = ModelCallCompleted(
                     step=step,
