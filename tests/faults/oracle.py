@@ -172,7 +172,7 @@ def left_behind(stage: Stage, order_id: str) -> list[str]:
     found: list[str] = []
 
     def is_clean() -> bool:
-        found[:] = _remains(stage, order_id)
+        found[:] = remains(stage, order_id)
         return not found
 
     try:
@@ -182,7 +182,7 @@ def left_behind(stage: Stage, order_id: str) -> list[str]:
     return []
 
 
-def _remains(stage: Stage, order_id: str) -> list[str]:
+def remains(stage: Stage, order_id: str) -> list[str]:
     home = stage.home
     workspaces, mirrors = home / "workspaces", home / "mirrors"
     groups = Path("/sys/fs/cgroup")
