@@ -16,10 +16,7 @@ from journeyman.errors import (
     Unauthenticated,
 )
 
-_FULL = re.compile(
-    r": (no space left on device|disk quota exceeded|read-only file system|input/output error)$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_FULL = re.compile(r": (no space left on device|disk quota exceeded)$", re.IGNORECASE | re.MULTILINE)
 _CUT_OFF = re.compile(r"index\.lock': file exists", re.IGNORECASE)
 """Nobody else works here when this is found: a git that was killed left it, and the next try removes it."""
 _LIMITED = re.compile(r"returned error: 429")

@@ -83,7 +83,7 @@ class Answer:
     truncated: bool = False
 
 
-_OWN_CODES = 128
+_OWN_CODES = 129
 """Git's own exit codes end here; bubblewrap adds the number of the signal that ended git."""
 
 

@@ -134,7 +134,10 @@ class Index:
         """Raises when it was not the file that git refused: left out now, it would be lost."""
         if self.path.with_name(self.path.name + ".lock").exists():
             raise Transient("git was cut off while it staged files", hint="It is tried again.")
-        size = os.lstat(os.path.join(os.fsencode(self.tree), path)).st_size
+        try:
+            size = os.lstat(os.path.join(os.fsencode(self.tree), path)).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return  # there is nothing that could be lost
         if shutil.disk_usage(self.mirror).free < 2 * size + _ROOM:
             raise StoreUnavailable(
                 f"there is no room to keep the workspace's files: {complaint.strip()[-300:]}",
