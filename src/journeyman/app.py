@@ -23,7 +23,7 @@ import journeyman.engine.tables
 import journeyman.events.tables
 import journeyman.forges.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
-from journeyman import database, telemetry
+from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.api.application import create_app
@@ -61,6 +61,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     """The whole product on the running loop: built, started, and taken down again."""
     redactor = Redactor(settings.secrets())
     telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
+    failpoints.configure(settings.failpoints)
     url = database.database_url(settings.database_url, settings.home)
     store = Database(url)
     feed = Feed(store)

@@ -81,6 +81,10 @@ class Transient(JourneymanError):
     retryable = True
 
 
+class StoreUnavailable(Transient):
+    """The database is away or the disk is full: nothing can be written down until that has passed."""
+
+
 class RateLimited(JourneymanError):
     category = "rate_limited"
     retryable = True

@@ -123,6 +123,9 @@ class Settings(BaseModel):
     log_format: Literal["auto", "console", "json"] = Field(default="auto", alias="JOURNEYMAN_LOG_FORMAT")
     """The server's own log: `auto` is pretty on a terminal and JSON lines elsewhere."""
 
+    failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
+    """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
+
     @property
     def is_sqlite(self) -> bool:
         return not self.database_url

@@ -38,11 +38,12 @@ class Product:
         self.url = ""
         self._client = httpx2.Client(timeout=_PATIENCE_SECONDS)
 
-    def start(self) -> "Product":
+    def start(self, **environment: str) -> "Product":
+        """Start the server; what is given here holds for this start alone."""
         self.log = (self.home.parent / f"{self.home.name}.log").open("ab")
         self._process = subprocess.Popen(
             [_VENV / "bin" / "jm", *self._command],
-            env=self._environment,
+            env=self._environment | environment,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,

@@ -18,6 +18,7 @@ from dbos import DBOS, DBOSConfiguredInstance
 
 from journeyman.engine.control import Rest, Stop, rest, what_pauses
 from journeyman.engine.end_round import end_round
+from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Superseded
@@ -56,7 +57,8 @@ class Rounds(DBOSConfiguredInstance):
                 self._tasks[order_id].uncancel()
                 if order_id in self._lost:
                     return await self._let_go(order_id)
-                return (await rest(workshop, order_id, self._stops[order_id])).status
+                stop = self._stops[order_id]
+                return (await outlast(lambda: rest(workshop, order_id, stop))).status
 
     async def _tell_story(
         self, workshop: Workshop, order_id: str, round: int, attempt: int, definition: dict[str, Any]
@@ -102,7 +104,7 @@ class Rounds(DBOSConfiguredInstance):
         done: Mapping[str, Done],
     ) -> str:
         return await DBOS.run_step_async(
-            {"name": "end"}, end_round, workshop, order_id, workflow, beginning, done
+            {"name": "end"}, _end_once, workshop, order_id, workflow, beginning, done
         )
 
     async def _let_go(self, order_id: str) -> str:
@@ -156,14 +158,20 @@ class Rounds(DBOSConfiguredInstance):
 
 
 async def _begin_once(workshop: Workshop, order_id: str, round: int, attempt: int) -> dict[str, Any]:
-    return asdict(await begin_round(workshop, order_id, round, attempt))
+    return asdict(await outlast(lambda: begin_round(workshop, order_id, round, attempt)))
 
 
 async def _perform_once(
     workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]
 ) -> dict[str, Any]:
-    return asdict(await perform(workshop, order_id, move, done))
+    return asdict(await outlast(lambda: perform(workshop, order_id, move, done)))
 
 
 async def _rest_once(workshop: Workshop, order_id: str, how: Rest, because: Done | None) -> str:
-    return (await rest(workshop, order_id, how, because=because)).status
+    return (await outlast(lambda: rest(workshop, order_id, how, because=because))).status
+
+
+async def _end_once(
+    workshop: Workshop, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
+) -> str:
+    return await outlast(lambda: end_round(workshop, order_id, workflow, beginning, done))

@@ -27,6 +27,7 @@ from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
 from journeyman.engine.watchdog import Patience, Stillness, remedy
 from journeyman.engine.workshop import Workshop
+from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
 
 _VERSION = "1"
@@ -142,6 +143,7 @@ class Worker:
             await DBOS.start_workflow_async(
                 self._rounds.run_round, order.agent_work_order_id, order.round, order.attempt, order.workflow
             )
+        failpoint("enqueued")
 
     async def _pulse(self) -> None:
         """Give signs of life, and look after what stands still: others' orders and this worker's own."""

@@ -15,6 +15,7 @@ from journeyman.agents.roles import follow_up_task
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
 from journeyman.events.types import GitBranchCreated, SandboxCreated
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
 from journeyman.git.bundles import pack, unpack
 from journeyman.git.mirrors import Mirror, Mirrors
@@ -154,6 +155,7 @@ class Workshop:
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
         """
+        failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
         if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
             workspace = await self._open_workspace(order, self.repository(order))
@@ -163,6 +165,7 @@ class Workshop:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
+        failpoint("teardown_ended")
 
     async def let_go(self, order_id: str) -> None:
         """End what runs here of an order that somebody else has; its files are left as they are."""
@@ -185,6 +188,7 @@ class Workshop:
         assert order.base_commit_sha is not None, "prepare() comes first"
         known = self._open.get(order.agent_work_order_id)
         if known is None or not known.tree.is_dir():
+            failpoint("workspace_started")
             known = await self.workspaces.open(
                 self.mirrors.at(repository),
                 order_id=order.agent_work_order_id,
@@ -192,11 +196,13 @@ class Workshop:
                 branch=order.git_branch_name,
                 base_commit_sha=order.base_commit_sha,
             )
+            failpoint("workspace_made")
             self._open[order.agent_work_order_id] = known
         return known
 
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
+        failpoint("sandbox_started")
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -211,6 +217,7 @@ class Workshop:
                 ),
             )
         )
+        failpoint("sandbox_created")
         current = await self.orders.get(order.agent_work_order_id)
         if current.sandbox_identifier is None:
             made = SandboxCreated(

@@ -83,6 +83,10 @@ class Answer:
     truncated: bool = False
 
 
+_OWN_CODES = 129
+"""Git's own exit codes end here; bubblewrap adds the number of the signal that ended git."""
+
+
 class How(TypedDict, total=False):
     git_dir: Path
     work_tree: Path
@@ -131,6 +135,11 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
             f"git {arguments[0]} did not end within {timeout:.0f} s",
             hint="It is tried again; if it stays so, look at the network and the size of the repository.",
         ) from None
+    if exit_code < 0 or ("confinement" in how and exit_code > _OWN_CODES):
+        raise Transient(
+            f"git {arguments[0]} was killed (exit code {exit_code})",
+            hint="It is tried again; if it stays so, look whether the machine has too little memory.",
+        )
     return Answer(exit_code, output, _redactor(remote).redact(error), truncated)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from journeyman import telemetry
 from journeyman.agents.base import (
     Agent,
     Assignment,
@@ -37,6 +38,7 @@ from journeyman.events.types import (
     ToolCallCompleted,
     ToolCallStarted,
 )
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.git.commits import Message
 from journeyman.git.workspace import Workspace
@@ -127,7 +129,9 @@ class Bench:
             timeout_seconds=self.settings.agent_timeout_seconds,
         )
         async with self._snapshots(role.may_write):
+            failpoint("agent_started")
             outcome = await self.agent.work(assignment, sandbox, self._tell)
+            failpoint("agent_ended")
         if outcome.session_id and outcome.session_id != current.agent_session_id:
             await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
         return outcome
@@ -185,7 +189,7 @@ class Bench:
         try:
             yield
         except BaseException:
-            await self._take_snapshot()
+            await self._try_snapshot()
             raise
         finally:
             ticking.cancel()
@@ -194,7 +198,16 @@ class Bench:
     async def _keep_taking_snapshots(self) -> None:
         while True:
             await asyncio.sleep(_SNAPSHOT_EVERY_SECONDS)
+            await self._try_snapshot()
+
+    async def _try_snapshot(self) -> None:
+        """A fault must neither end the snapshots to come nor hide why a turn broke off: the files stay."""
+        try:
             await self._take_snapshot()
+        except (JourneymanError, OSError) as error:
+            telemetry.log_for_order(
+                self.order_id, "git_snapshot_failed", level="warning", error_message=str(error)
+            )
 
     async def _take_snapshot(self) -> None:
         snapshot = await self.workspace.snapshot()
@@ -205,12 +218,17 @@ class Bench:
     async def _tell(self, *happenings: Happening) -> None:
         events = [self._event(happening) for happening in happenings]
         used = [happening.usage for happening in happenings if isinstance(happening, ModelCalled)]
-        if not used:
-            await self.emit(*events)
-            return
         for usage in used[1:]:
             await self.orders.add_usage(self.order_id, self.round, self.spec.name, usage)
-        await self.orders.add_usage(self.order_id, self.round, self.spec.name, used[0], *events)
+        if used:
+            await self.orders.add_usage(self.order_id, self.round, self.spec.name, used[0], *events)
+        else:
+            await self.emit(*events)
+        for happening in happenings:
+            if isinstance(happening, ToolStarted):
+                failpoint("tool_call_started")
+            elif isinstance(happening, ToolFinished):
+                failpoint("tool_call_ended")
 
     def _event(self, happening: Happening) -> Event:
         step = self.spec.name
