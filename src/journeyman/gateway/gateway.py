@@ -143,7 +143,7 @@ class Gateway:
                 async with self._patience(call.model):
                     piece = await anext(pieces, None)
                 if piece is None:
-                    raise Internal(f"{call.model} ended without an answer")
+                    raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
                 if isinstance(piece, AssistantMessage):
                     usage = usage_of(name.provider, name.model, piece.tokens)
                     yield Answer(piece, usage, time.perf_counter() - started)
