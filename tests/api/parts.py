@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx2
 import uvicorn
@@ -34,6 +34,7 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirror, Mirrors
 from journeyman.sandboxes.base import Readiness, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
+from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import OrderFilter, WorkOrders
@@ -92,9 +93,13 @@ class Absent:
     async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
         raise Conflict("there is no worker")
 
-    async def decide(
-        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
-    ) -> WorkOrder:
+    async def retry_from(self, order_id: str, step: str) -> WorkOrder:
+        raise Conflict("there is no worker")
+
+    async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder:
+        raise Conflict("there is no worker")
+
+    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         raise Conflict("there is no worker")
 
 

@@ -33,7 +33,9 @@ def submit_gated(product: Product, repository: Path) -> str:
     return order_id
 
 
-def decide(product: Product, order_id: str, decision: str, status: int = 202, **more: str) -> dict[str, Any]:
+def decide(
+    product: Product, order_id: str, decision: str, status: int = 202, **more: str | bool
+) -> dict[str, Any]:
     answer = product.request(
         "POST",
         f"/api/agent-work-orders/{order_id}/approvals/release",
@@ -60,6 +62,24 @@ def test_an_approved_step_runs_and_finished_ones_do_not_run_again(product: Produ
     assert started == ["build", "release", "publish"]
     decide(product, order_id, "approve")
     decide(product, order_id, "reject", 409)
+
+
+def test_what_is_sent_back_is_done_again_with_the_comment_and_asked_again(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order_id = submit_gated(product, repository)
+    product.script("fix", builds("def add(a, b):\n    return b + a\n", contains="swap the two"))
+    decide(product, order_id, "reject", 422, rework=True)
+    decide(product, order_id, "approve", 422, rework=True, comment="fine")
+    decide(product, order_id, "reject", rework=True, comment="Please swap the two.")
+    assert product.finish(order_id)["status"] == "awaiting_approval"
+    asked = product.get(f"/api/agent-work-orders/{order_id}/approvals")["approvals"]
+    assert [one["decision"] for one in asked] == ["rework", "waiting"]
+    decide(product, order_id, "approve")
+    order = product.finish(order_id)
+    assert order["status"] == "completed", order
+    assert "b + a" in git(repository, "show", f"{order['git_branch_name']}:adder.py")
 
 
 def test_a_rejected_step_fails_the_order_with_the_comment(product: Product, tmp_path: Path) -> None:

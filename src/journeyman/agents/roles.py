@@ -4,6 +4,7 @@ Instructions and prompts are Markdown files under `prompts/`. The texts put into
 user's or the repository's: they are filled in as they are and never read as a template.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from journeyman.agents.base import Role, RoleName
@@ -22,6 +23,7 @@ _SUBTASK = _text("subtask")
 _FIX = _text("fix")
 _QUESTION = _text("question")
 _FOLLOW_UP = _text("follow_up")
+_REWORK = _text("rework")
 _SUMMARY = _text("summary")
 
 ROLES: dict[RoleName, Role] = {
@@ -61,6 +63,11 @@ def question_prompt(question: str, task: str) -> str:
 def follow_up_task(prompt: str, task: str) -> str:
     """A later prompt as a task of its own, with where it comes from."""
     return _FOLLOW_UP.format(prompt=prompt, task=task)
+
+
+def rework_task(task: str, comments: Sequence[str]) -> str:
+    """A task that was done once, with what a person wants otherwise."""
+    return _REWORK.format(task=task, comments="\n\n".join(comments))
 
 
 def summary_prompt(task: str, transcript: str) -> str:

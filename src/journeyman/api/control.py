@@ -9,9 +9,12 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from journeyman.api.models import OneWorkOrder
+from journeyman.api.models import Name, OneWorkOrder
 from journeyman.api.services import Given
+from journeyman.api.submission import check_choices
 from journeyman.api.work_orders import Order
+from journeyman.errors import InvalidInput
+from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import check_prompt
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["control"])
@@ -35,10 +38,40 @@ async def resume(order: Order, services: Given) -> OneWorkOrder:
     return OneWorkOrder.of(await services.control.go_on(order.agent_work_order_id, after="pause"))
 
 
+class RetryRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    from_step: Name | None = None
+    """Do this step and everything after it again, also in an order that was completed."""
+
+
 @router.post("/retry", status_code=202)
-async def retry(order: Order, services: Given) -> OneWorkOrder:
+async def retry(order: Order, services: Given, request: RetryRequest | None = None) -> OneWorkOrder:
     """Let a failed or cancelled order go on from the step that failed; finished steps are not done again."""
-    return OneWorkOrder.of(await services.control.go_on(order.agent_work_order_id, after="failure"))
+    order_id = order.agent_work_order_id
+    if request is not None and request.from_step is not None:
+        return OneWorkOrder.of(await services.control.retry_from(order_id, request.from_step))
+    return OneWorkOrder.of(await services.control.go_on(order_id, after="failure"))
+
+
+class ForkRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    from_step: Name
+    initial_prompt: str | None = None
+    agent: Name | None = None
+    model: Name | None = None
+    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+@router.post("/fork", status_code=201)
+async def fork(order: Order, request: ForkRequest, services: Given) -> OneWorkOrder:
+    """Another order that has done what this one did before a step, and goes on with other choices."""
+    changes = request.model_dump(include={"agent", "model", "budget_usd"}, exclude_none=True)
+    await check_choices(services, request.agent, request.model)
+    prompt = check_prompt(request.initial_prompt or "").strip() or None
+    made = await services.control.fork(order.agent_work_order_id, request.from_step, prompt=prompt, **changes)
+    return OneWorkOrder.of(made)
 
 
 class DecisionRequest(BaseModel):
@@ -46,6 +79,8 @@ class DecisionRequest(BaseModel):
 
     decision: Literal["approve", "reject"]
     comment: Annotated[str, Field(max_length=10_000)] = ""
+    rework: bool = False
+    """With `reject`: what came before the step is done again, with the comment taken in."""
 
 
 class ApprovalView(BaseModel):
@@ -77,6 +112,9 @@ async def approvals(order: Order, services: Given) -> ApprovalViews:
 @router.post("/approvals/{step}", status_code=202)
 async def decide(order: Order, step: str, request: DecisionRequest, services: Given) -> OneWorkOrder:
     """Approve or reject a step; the decision is bound to the commit that the branch is at."""
-    decision: Literal["approved", "rejected"] = "approved" if request.decision == "approve" else "rejected"
+    if request.decision == "approve" and request.rework:
+        raise InvalidInput("what is approved needs no rework", hint="Reject it, or leave rework out.")
+    refused: Answer = "rework" if request.rework else "rejected"
+    decision: Answer = "approved" if request.decision == "approve" else refused
     comment = check_prompt(request.comment)
     return OneWorkOrder.of(await services.control.decide(order.agent_work_order_id, step, decision, comment))

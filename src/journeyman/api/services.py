@@ -5,7 +5,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
@@ -19,6 +19,7 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirror
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
+from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
@@ -37,9 +38,11 @@ class Control(Protocol):
 
     async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder: ...
 
-    async def decide(
-        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
-    ) -> WorkOrder:
+    async def retry_from(self, order_id: str, step: str) -> WorkOrder: ...
+
+    async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder: ...
+
+    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         """Take a person's decision on a step that waits for it; None means the one that does."""
         ...
 

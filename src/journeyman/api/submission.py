@@ -88,6 +88,14 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     return order, _events(order, issue)
 
 
+async def check_choices(services: Services, agent: str | None, model: str | None) -> None:
+    """Raise what an order with this agent or model would be refused with."""
+    if agent is not None:
+        await _agent(services, agent)
+    if model is not None:
+        services.gateway.check_model(model)
+
+
 def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:
     created = AgentWorkOrderCreated(
         repository_url=order.repository_url,

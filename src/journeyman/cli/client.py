@@ -66,8 +66,8 @@ class Client:
             return dict(self._ask("POST", _ORDERS, json=order, headers=headers).json())
         return dict(_checked(answer).json())
 
-    def control(self, order_id: str, action: str) -> dict[str, Any]:
-        return dict(self._ask("POST", f"{order_path(order_id)}/{action}").json())
+    def control(self, order_id: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        return dict(self._ask("POST", f"{order_path(order_id)}/{action}", json=body).json())
 
     def prompt(self, order_id: str, text: str, mode: str | None) -> dict[str, Any]:
         body = {"agent_work_order_id": order_id, "prompt_text": text, "mode": mode}
@@ -77,9 +77,12 @@ class Client:
         found: list[dict[str, Any]] = self.get(f"{order_path(order_id)}/approvals")["approvals"]
         return found
 
-    def decide(self, order_id: str, step: str, decision: str, comment: str) -> dict[str, Any]:
+    def decide(
+        self, order_id: str, step: str, decision: str, comment: str, *, rework: bool
+    ) -> dict[str, Any]:
         path = f"{order_path(order_id)}/approvals/{quote(step, safe='')}"
-        return dict(self._ask("POST", path, json={"decision": decision, "comment": comment}).json())
+        body = {"decision": decision, "comment": comment, "rework": rework}
+        return dict(self._ask("POST", path, json=body).json())
 
     def answers(self) -> bool:
         """Whether a server is there and ready."""

@@ -226,9 +226,36 @@ def cancel(order_id: OrderId, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def retry(order_id: OrderId, as_json: AsJson = False) -> None:
+def retry(
+    order_id: OrderId,
+    from_step: Annotated[
+        str | None, typer.Option("--from", metavar="STEP", help="Do this step and all after it again.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Let a failed or cancelled work order go on from the step that failed."""
-    _control(order_id, "retry", as_json)
+    _control(order_id, "retry", as_json, {"from_step": from_step} if from_step else None)
+
+
+@app.command()
+def fork(
+    order_id: OrderId,
+    from_step: Annotated[str, typer.Option("--from", metavar="STEP", help="Where the ways part.")],
+    task: Annotated[str | None, typer.Option("--task", help="Another task.")] = None,
+    agent: AgentName = None,
+    model: ModelName = None,
+    budget: Budget = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make another work order that goes on from a step of this one, with other choices."""
+    chosen = {
+        "from_step": from_step,
+        "initial_prompt": task,
+        "agent": agent,
+        "model": model,
+        "budget_usd": budget,
+    }
+    _control(order_id, "fork", as_json, {name: value for name, value in chosen.items() if value is not None})
 
 
 @app.command()
@@ -241,24 +268,30 @@ def approve(
 
 @app.command()
 def reject(
-    order_id: OrderId, step: WaitingStep = None, comment: Comment = "", as_json: AsJson = False
+    order_id: OrderId,
+    step: WaitingStep = None,
+    comment: Comment = "",
+    rework: Annotated[bool, typer.Option("--rework", help="Have it done again, with the comment.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Refuse a step that waits for a person; the order then fails with your comment."""
-    _decide(order_id, step, "reject", comment, as_json)
+    """Refuse a step that waits for a person; the order then fails with your comment, or is reworked."""
+    _decide(order_id, step, "reject", comment, as_json, rework=rework)
 
 
-def _decide(order_id: str, step: str | None, decision: str, comment: str, as_json: bool) -> None:
+def _decide(
+    order_id: str, step: str | None, decision: str, comment: str, as_json: bool, *, rework: bool = False
+) -> None:
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
-    orders.decide(load_settings(), order_id, step, decision, comment, as_json=as_json)
+    orders.decide(load_settings(), order_id, step, decision, comment, rework=rework, as_json=as_json)
 
 
-def _control(order_id: str, action: str, as_json: bool) -> None:
+def _control(order_id: str, action: str, as_json: bool, body: dict[str, str | float] | None = None) -> None:
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
-    orders.control(load_settings(), order_id, action, as_json=as_json)
+    orders.control(load_settings(), order_id, action, body, as_json=as_json)
 
 
 @app.command()

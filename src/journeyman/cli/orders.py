@@ -97,9 +97,11 @@ def prompt(settings: Settings, order_id: str, text: str, mode: str | None, *, as
     note(f"Watch it with `jm watch {order_id}`.")
 
 
-def control(settings: Settings, order_id: str, action: str, *, as_json: bool) -> None:
-    """Pause, resume, cancel or retry an order."""
-    _say_status(Client(settings).control(order_id, action), as_json=as_json)
+def control(
+    settings: Settings, order_id: str, action: str, body: dict[str, Any] | None, *, as_json: bool
+) -> None:
+    """Pause, resume, cancel, retry or fork an order."""
+    _say_status(Client(settings).control(order_id, action, body), as_json=as_json)
 
 
 def _say_status(answer: dict[str, Any], *, as_json: bool) -> None:
@@ -111,7 +113,14 @@ def _say_status(answer: dict[str, Any], *, as_json: bool) -> None:
 
 
 def decide(
-    settings: Settings, order_id: str, step: str | None, decision: str, comment: str, *, as_json: bool
+    settings: Settings,
+    order_id: str,
+    step: str | None,
+    decision: str,
+    comment: str,
+    *,
+    rework: bool,
+    as_json: bool,
 ) -> None:
     """Approve or reject a step; without a name, the one that waits."""
     client = Client(settings)
@@ -125,7 +134,7 @@ def decide(
                 else "`jm show` tells what it does.",
             )
         [step] = waiting
-    _say_status(client.decide(order_id, step, decision, comment), as_json=as_json)
+    _say_status(client.decide(order_id, step, decision, comment, rework=rework), as_json=as_json)
 
 
 def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:

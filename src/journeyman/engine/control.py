@@ -25,7 +25,7 @@ from journeyman.workflows.schema import Workflow
 
 Stop = Literal["paused", "cancelled"]
 Rest = Stop | Literal["awaiting_approval"]
-Standstill = Literal["pause", "failure", "approval"]
+Standstill = Literal["pause", "failure", "approval", "end"]
 
 _MAY_REST: dict[Rest, frozenset[Status]] = {
     "paused": frozenset({"pending", "running"}),
@@ -38,6 +38,7 @@ _RESTED: dict[Standstill, tuple[Status, ...]] = {
     "pause": ("paused",),
     "failure": ("failed", "cancelled"),
     "approval": ("awaiting_approval",),
+    "end": ("completed", "failed", "cancelled"),
 }
 
 
@@ -115,20 +116,28 @@ def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event
     )
 
 
-async def go_on(workshop: Workshop, order_id: str, *, after: Standstill) -> WorkOrder:
-    """Let an order wait in line again, to go on where it was stopped."""
+async def go_on(
+    workshop: Workshop,
+    order_id: str,
+    *,
+    after: Standstill,
+    redo: frozenset[str] = frozenset(),
+    **changes: Any,
+) -> WorkOrder:
+    """Let an order wait in line again, to go on where it was stopped; `redo` are more steps to do again."""
     order = await workshop.orders.get(order_id)
     stopped = _RESTED[after]
     if order.status not in stopped:
         other = "Use retry for one that failed." if after == "pause" else "Use resume for one that is paused."
         raise Conflict(f"the order is {order.status}, not {' or '.join(stopped)}", hint=other)
-    told: Event = AgentWorkOrderRetried() if after == "failure" else AgentWorkOrderResumed()
+    told: Event = AgentWorkOrderRetried() if after in ("failure", "end") else AgentWorkOrderResumed()
     workflow = Workflow.model_validate(order.workflow)
     records = [record for record in await workshop.orders.steps(order_id) if record.round == order.round]
-    await workshop.orders.reopen_steps(order_id, order.round, steps_to_redo(workflow, records))
+    await workshop.orders.reopen_steps(order_id, order.round, steps_to_redo(workflow, records) | redo)
     return await workshop.orders.change(
         order_id,
         told,
+        **changes,
         status="pending",
         attempt=order.attempt + 1,
         error_message=None,

@@ -7,13 +7,15 @@ fulfils it.
 
 import asyncio
 import time
-from typing import Literal
+from typing import Any
 
+from journeyman.engine.again import fork, retry_from
 from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest
 from journeyman.engine.waiting import decide
 from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Superseded, Transient
+from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 
 _ANSWER_SECONDS = 10.0
@@ -64,9 +66,19 @@ class Steering:
         self.wake()
         return order
 
-    async def decide(
-        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
-    ) -> WorkOrder:
+    async def retry_from(self, order_id: str, step: str) -> WorkOrder:
+        """Do a step of a finished order and everything after it again."""
+        order = await retry_from(self._workshop, order_id, step)
+        self.wake()
+        return order
+
+    async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder:
+        """Another order that goes its own way from a step of this one."""
+        order = await fork(self._workshop, order_id, step, prompt=prompt, **changes)
+        self.wake()
+        return order
+
+    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         """Take a person's decision on a step that waits for it."""
         order = await decide(self._workshop, order_id, step, decision, comment)
         self.wake()

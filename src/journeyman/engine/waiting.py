@@ -6,16 +6,17 @@ the next one. So a question holds no place that another order could use, however
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
 
+from journeyman.engine.again import from_step_on
 from journeyman.engine.control import go_on
 from journeyman.engine.workshop import Workshop
-from journeyman.errors import Conflict, NotAllowed
+from journeyman.errors import Conflict, InvalidInput, NotAllowed
 from journeyman.events.types import ApprovalDecided, ApprovalRequested
 from journeyman.failpoints import failpoint
-from journeyman.work_orders.approvals import Approval
+from journeyman.work_orders.approvals import Answer, Approval
 from journeyman.work_orders.order import WorkOrder
-from journeyman.workflows.schema import StepSpec
+from journeyman.workflows.graph import upstream_of
+from journeyman.workflows.schema import StepSpec, Workflow
 
 
 async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool:
@@ -27,7 +28,7 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
     order_id = order.agent_work_order_id
     commit_sha = await workshop.head(order)
     known = await workshop.orders.approval(order_id, order.round, spec.name, commit_sha)
-    if known is None:
+    if known is None or known.decision == "rework":
         question = Approval(
             agent_work_order_id=order_id,
             round=order.round,
@@ -41,7 +42,7 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
     if known.decision == "rejected":
         raise NotAllowed(
             f"a person rejected it{f': {known.comment}' if known.comment else ''}",
-            hint="Take the comment in, then start another order.",
+            hint="Say what should change with `jm prompt`, or do a step again with `jm retry --from`.",
         )
     return known.decision == "approved"
 
@@ -50,7 +51,7 @@ async def decide(
     workshop: Workshop,
     order_id: str,
     step: str | None,
-    decision: Literal["approved", "rejected"],
+    decision: Answer,
     comment: str,
 ) -> WorkOrder:
     """Write a person's decision down and let the order go on with it. None means the one step that waits."""
@@ -59,8 +60,8 @@ async def decide(
     open_ones = [one for one in known if one.decision == "waiting" and step in (None, one.step)]
     if not open_ones and any(step in (None, one.step) and one.decision == decision for one in known):
         # Said before. A crash may have come between the decision and its effect.
-        is_waiting = order.status == "awaiting_approval"
-        return await go_on(workshop, order_id, after="approval") if is_waiting else order
+        [*_, said] = [one for one in known if step in (None, one.step) and one.decision == decision]
+        return await _take_effect(workshop, order, said) if order.status == "awaiting_approval" else order
     if order.status != "awaiting_approval" or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
@@ -70,8 +71,43 @@ async def decide(
         names = ", ".join(sorted({one.step for one in open_ones}))
         raise Conflict(f"several steps wait for a decision: {names}", hint="Name the step.")
     answer = replace(open_ones[-1], decision=decision, comment=comment, decided_at=datetime.now(UTC))
+    if decision == "rework":
+        _made_by(order, answer.step)
+        if not comment.strip():
+            raise InvalidInput("rework needs a comment", hint="Say what should be done otherwise.")
     told = ApprovalDecided(step=answer.step, decision=decision, comment=comment, commit_sha=answer.commit_sha)
     failpoint("approval_received")
     await workshop.orders.save_approval(answer, told)
     failpoint("approval_recorded")
-    return await go_on(workshop, order_id, after="approval")
+    return await _take_effect(workshop, order, answer)
+
+
+async def _take_effect(workshop: Workshop, order: WorkOrder, answer: Approval) -> WorkOrder:
+    if answer.decision != "rework":
+        return await go_on(workshop, order.agent_work_order_id, after="approval")
+    maker = _made_by(order, answer.step)
+    redo = from_step_on(Workflow.model_validate(order.workflow), maker)
+    # The work goes on from what there is: only the commits so far no longer count as having done it.
+    return await go_on(
+        workshop,
+        order.agent_work_order_id,
+        after="approval",
+        redo=redo,
+        redo_after_sha=answer.commit_sha,
+        start_commit_sha=None,
+    )
+
+
+def _made_by(order: WorkOrder, step: str) -> str:
+    """The last step before this one in which an agent made what is now judged."""
+    workflow = Workflow.model_validate(order.workflow)
+    needs = {one.name: one.depends_on for one in workflow.steps}
+    before = upstream_of(step, needs)
+    made = [one for one in workflow.steps if one.name in before and one.kind in ("plan", "build")]
+    if not made:
+        raise Conflict(
+            f"nothing that an agent made comes before {step}, so there is nothing to rework",
+            hint="Reject it instead.",
+        )
+    # The one that the others come before; of several side by side any, for all of them are judged.
+    return max(made, key=lambda one: len(upstream_of(one.name, needs))).name

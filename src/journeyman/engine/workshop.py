@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from journeyman.agents.base import Agent
-from journeyman.agents.roles import follow_up_task
+from journeyman.agents.roles import follow_up_task, rework_task
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
-from journeyman.events.types import GitBranchCreated, SandboxCreated
+from journeyman.events.types import GitBranchCreated, GitCommitCreated, SandboxCreated
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
+from journeyman.git.begin import begin_branch, set_back
 from journeyman.git.bundles import pack, unpack
+from journeyman.git.commits import Message
 from journeyman.git.mirrors import Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
@@ -93,7 +95,40 @@ class Workshop:
             self._open.pop(order.agent_work_order_id, None)
             await self.workspaces.remove(order.agent_work_order_id)
             await unpack(mirror, work.refs, work.content)
+        if order.start_commit_sha is not None:
+            await self._start_from(order, mirror, await self._author(forge))
         await self._open_workspace(order, repository)
+
+    async def _start_from(self, order: WorkOrder, mirror: Mirror, author: Person) -> None:
+        """Let the branch begin, or go on, with what it held at an earlier commit.
+
+        Safe to repeat because a branch that has begun or was set back already is left as it is.
+        """
+        assert order.start_commit_sha is not None
+        assert order.base_commit_sha is not None
+        order_id, branch, start = order.agent_work_order_id, order.git_branch_name, order.start_commit_sha
+        head = await mirror.branch_head(branch)
+        if head is None and order.forked_from is not None:
+            if self.is_shared and (work := await self.claims.bundle(order.forked_from)) is not None:
+                await unpack(mirror, work.refs, work.content)
+            await begin_branch(mirror, order_id, branch, base=order.base_commit_sha, start=start)
+        elif head is not None and head == order.redo_after_sha != start:
+            self._open.pop(order_id, None)
+            await self.workspaces.remove(order_id)
+            message = Message(
+                subject=f"Set back to {start[:10]}",
+                body="What came after it is done again.",
+                order_id=order_id,
+                phase="implementing",
+                step="prepare",
+                round=order.round,
+            )
+            commit_sha = await set_back(mirror, branch, head, start, message, author)
+            counts = (await mirror.progress(order_id, branch, order.base_commit_sha)).counts
+            told = GitCommitCreated(
+                commit_sha=commit_sha, message=message.subject, phase="implementing", step="prepare", **counts
+            )
+            await self.orders.change(order_id, told, **counts)
 
     async def mirror_of(self, order: WorkOrder) -> Mirror:
         """The mirror with what the order holds by now, wherever its worker is."""
@@ -131,11 +166,16 @@ class Workshop:
             return await self._open_sandbox(workspace, order, writable=writable)
 
         context = context_of(done, order_context(order))
+        task = render(spec.prompt, context) if spec.prompt else _task_of(order)
+        if order.attempt > 1 and spec.kind in ("plan", "build"):
+            decided = await self.orders.approvals(order.agent_work_order_id)
+            asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]
+            task = rework_task(task, asked) if asked else task
         return Bench(
             order=order,
             round=order.round,
             spec=spec,
-            task=render(spec.prompt, context) if spec.prompt else _task_of(order),
+            task=task,
             context=context,
             done=done,
             settings=self.settings,

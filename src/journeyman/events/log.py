@@ -100,6 +100,16 @@ async def read(
     return [_stored(row) for row in rows]
 
 
+async def read_all(database: Database, order_id: str) -> list[StoredEvent]:
+    """Every event of an order but what agents and tools said, oldest first."""
+    found: list[StoredEvent] = []
+    while batch := await read(
+        database, order_id, after=found[-1].sequence if found else 0, without_chatter=True
+    ):
+        found.extend(batch)
+    return found
+
+
 async def last_sequences(database: Database, order_ids: Collection[str]) -> dict[str, int]:
     """How far the log of each of these orders has come."""
     query = select(event_counters.c.agent_work_order_id, event_counters.c.last_sequence).where(

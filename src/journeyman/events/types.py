@@ -24,6 +24,7 @@ class AgentWorkOrderCreated(_Event):
     agent: str
     model: str
     title: str
+    forked_from: str | None = None
 
 
 class AgentWorkOrderStarted(_Event):
@@ -72,7 +73,7 @@ class ApprovalRequested(_Event):
 class ApprovalDecided(_Event):
     type: Literal["approval_decided"] = "approval_decided"
     step: str
-    decision: Literal["approved", "rejected"]
+    decision: Literal["approved", "rejected", "rework"]
     comment: str
     commit_sha: str
 

@@ -56,6 +56,16 @@ class Progress:
     latest_commit_sha: str | None
     phase_history: tuple[PhaseSpan, ...]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """What an order remembers of it."""
+        return {
+            "git_commit_count": self.git_commit_count,
+            "git_files_changed": self.git_files_changed,
+            "git_lines_added": self.git_lines_added,
+            "git_lines_removed": self.git_lines_removed,
+        }
+
 
 def parse_log(output: bytes) -> list[LoggedCommit]:
     """`git log -z --format=LOG_FORMAT`, in the order in which git gave it."""

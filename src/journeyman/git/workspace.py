@@ -105,13 +105,14 @@ class Workspace:
             return commit_sha
 
     async def find_commit(
-        self, *, step: str, subtask: int | None = None, round: int | None = None
+        self, *, step: str, subtask: int | None = None, round: int | None = None, after: str | None = None
     ) -> str | None:
         """The newest commit that this order made in a step, for a repeated step to see that it is done."""
-        if await self.head() == self.base_commit_sha:
+        since = after or self.base_commit_sha
+        if await self.head() == since:
             return None
         wanted = (self.order_id, step, "" if subtask is None else str(subtask))
-        for commit in reversed(await self.mirror.commits(self.base_commit_sha, self.branch)):
+        for commit in reversed(await self.mirror.commits(since, self.branch)):
             is_it = (commit.order_id, commit.step, commit.subtask) == wanted
             if is_it and (round is None or commit.round == str(round)):
                 return commit.sha

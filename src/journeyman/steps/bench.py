@@ -168,12 +168,7 @@ class Bench:
         progress = await self.workspace.mirror.progress(
             self.order_id, self.order.git_branch_name, self.workspace.base_commit_sha
         )
-        counts = {
-            "git_commit_count": progress.git_commit_count,
-            "git_files_changed": progress.git_files_changed,
-            "git_lines_added": progress.git_lines_added,
-            "git_lines_removed": progress.git_lines_removed,
-        }
+        counts = progress.counts
         created = GitCommitCreated(
             commit_sha=commit_sha, message=subject, phase=phase, step=self.spec.name, **counts
         )

@@ -27,7 +27,7 @@ async def run(bench: Bench) -> BuildOutput:
     async with bench.workspace_lock:
         for number, subtask in enumerate(plan.subtasks, start=1):
             earlier = await bench.workspace.find_commit(
-                step=bench.spec.name, subtask=number, round=bench.round
+                step=bench.spec.name, subtask=number, round=bench.round, after=bench.order.redo_after_sha
             )
             if earlier is not None:
                 commits.append(earlier)

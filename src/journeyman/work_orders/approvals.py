@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Decision = Literal["waiting", "approved", "rejected"]
+Decision = Literal["waiting", "approved", "rejected", "rework"]
+"""`rework`: no, and what came before the step is to be done again with the comment taken in."""
+Answer = Literal["approved", "rejected", "rework"]
 
 
 @dataclass(frozen=True, kw_only=True)

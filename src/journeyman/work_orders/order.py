@@ -75,8 +75,9 @@ class WorkOrder:
     """Commits up to this one do not count as work done: a step is to be done again."""
     forked_from: str | None = None
     """The order whose work this one goes on with."""
-    fork_commit_sha: str | None = None
-    """Where in that order's branch this one's begins."""
+    start_commit_sha: str | None = None
+    """What the work begins from where that is not the base: a commit of that order, or an earlier one of
+    this order that its branch is to be set back to."""
     git_commit_count: int = 0
     git_files_changed: int = 0
     git_lines_added: int = 0

@@ -153,19 +153,19 @@ class WorkOrders:
     def __init__(
         self, database: Database, feed: Feed, redactor: Redactor, *, holder: str | None = None
     ) -> None:
-        self._database = database
+        self.database = database
         self._feed = feed
         self._redactor = redactor
         self._holder = holder
 
     def held_by(self, holder: str) -> "WorkOrders":
         """The same orders for a worker: what it writes counts only while it holds the order."""
-        return WorkOrders(self._database, self._feed, self._redactor, holder=holder)
+        return WorkOrders(self.database, self._feed, self._redactor, holder=holder)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Writing]:
         """A transaction whose events are told when it is committed."""
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             writing = Writing(connection, self._redactor, self._holder)
             yield writing
         self._tell(writing.stored)
@@ -181,12 +181,15 @@ class WorkOrders:
         *happened: Event,
         idempotency_key: str | None = None,
         request_digest: str | None = None,
+        steps_done: Sequence[StepRecord] = (),
     ) -> tuple[WorkOrder, bool]:
         """Store a new order. A key that was used before gives back its order, and False."""
         values = {**asdict(order), "idempotency_key": idempotency_key, "request_digest": request_digest}
         try:
             async with self.writing() as writing:
                 await writing.execute(insert(work_orders).values(values))
+                if steps_done:
+                    await writing.execute(insert(steps), [asdict(one) for one in steps_done])
                 await writing.tell(order.agent_work_order_id, *happened)
         except IntegrityError:
             if idempotency_key is None:
@@ -202,7 +205,7 @@ class WorkOrders:
             return None
 
     async def _first_with_key(self, idempotency_key: str, request_digest: str | None) -> WorkOrder:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = select(work_orders).where(work_orders.c.idempotency_key == idempotency_key)
             row = (await connection.execute(query)).mappings().first()
         if row is None:
@@ -215,7 +218,7 @@ class WorkOrders:
         return order_of(row)
 
     async def get(self, order_id: str) -> WorkOrder:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             return await _fetch(connection, order_id)
 
     async def find(
@@ -225,7 +228,7 @@ class WorkOrders:
         column = work_orders.c[sort.removeprefix("-")]
         ordering = column.desc() if sort.startswith("-") else column.asc()
         conditions = wanted.conditions()
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             total = (
                 await connection.execute(select(func.count()).select_from(work_orders).where(*conditions))
             ).scalar_one()
@@ -300,7 +303,7 @@ class WorkOrders:
             await writing.tell(order_id, *happened)
 
     async def steps(self, order_id: str) -> list[StepRecord]:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(steps)
                 .where(steps.c.agent_work_order_id == order_id)
@@ -345,7 +348,7 @@ class WorkOrders:
                 await writing.tell(order_id, PromptCancelled(number=number))
 
     async def prompts(self, order_id: str) -> list[Prompt]:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(prompts).where(prompts.c.agent_work_order_id == order_id).order_by(prompts.c.number)
             )
@@ -354,7 +357,7 @@ class WorkOrders:
 
     async def orders_with_prompts(self) -> list[str]:
         """The orders at their end that a prompt waits for."""
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(prompts.c.agent_work_order_id)
                 .join(work_orders, work_orders.c.agent_work_order_id == prompts.c.agent_work_order_id)
@@ -401,7 +404,7 @@ class WorkOrders:
         return next((one for one in found if one.commit_sha == commit_sha), None)
 
     async def approvals(self, order_id: str) -> list[Approval]:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(approvals)
                 .where(approvals.c.agent_work_order_id == order_id)
@@ -426,7 +429,7 @@ class WorkOrders:
 
     async def completed_step(self, order_id: str, step: str) -> StepRecord | None:
         """The record of a step that was completed in the order's current round."""
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(steps)
                 .join(
@@ -447,7 +450,7 @@ class WorkOrders:
         await self._record(evidence, _EVIDENCE_KEY, asdict(record), happened, order_changes)
 
     async def evidence(self, order_id: str) -> list[Evidence]:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = (
                 select(evidence)
                 .where(evidence.c.agent_work_order_id == order_id)
@@ -458,7 +461,7 @@ class WorkOrders:
 
     async def due_to_resume(self) -> list[str]:
         """The paused orders whose time to go on by themselves has come."""
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = select(work_orders.c.agent_work_order_id).where(
                 work_orders.c.status == "paused", work_orders.c.resume_at <= datetime.now(UTC)
             )
@@ -469,7 +472,7 @@ class WorkOrders:
         return await self._oldest_first(work_orders.c.status.not_in(FINISHED))
 
     async def _oldest_first(self, condition: ColumnElement[bool]) -> list[WorkOrder]:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             query = select(work_orders).where(condition).order_by(work_orders.c.created_at)
             rows = (await connection.execute(query)).mappings().all()
         return [order_of(row) for row in rows]
@@ -486,7 +489,7 @@ class WorkOrders:
     ) -> None:
         """Write a row, new or in the place of the one with its key, with what its order learned from it."""
         order_id = values["agent_work_order_id"]
-        upsert = upserting(self._database.dialect)
+        upsert = upserting(self.database.dialect)
         replaced = {name: value for name, value in values.items() if name not in (*key, *kept)}
         async with self.writing() as writing:
             await writing.execute(

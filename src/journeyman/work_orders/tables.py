@@ -41,7 +41,7 @@ work_orders = Table(
     Column("resume_at", UtcDateTime),
     Column("redo_after_sha", String(64)),
     Column("forked_from", String(16)),
-    Column("fork_commit_sha", String(64)),
+    Column("start_commit_sha", String(64)),
     Column("git_commit_count", Integer, nullable=False),
     Column("git_files_changed", Integer, nullable=False),
     Column("git_lines_added", Integer, nullable=False),

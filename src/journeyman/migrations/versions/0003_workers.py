@@ -32,7 +32,7 @@ def upgrade() -> None:
         sa.Column("resume_at", sa.DateTime(timezone=True)),
         sa.Column("redo_after_sha", sa.String(length=64)),
         sa.Column("forked_from", sa.String(length=16)),
-        sa.Column("fork_commit_sha", sa.String(length=64)),
+        sa.Column("start_commit_sha", sa.String(length=64)),
     ):
         op.add_column("work_orders", column)
     op.create_index("ix_work_orders_worker_id", "work_orders", ["worker_id"])
@@ -48,7 +48,7 @@ def downgrade() -> None:
         "resume_at",
         "redo_after_sha",
         "forked_from",
-        "fork_commit_sha",
+        "start_commit_sha",
     ):
         op.drop_column("work_orders", name)
     op.drop_column("event_counters", "holder")

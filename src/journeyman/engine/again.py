@@ -1,0 +1,144 @@
+"""Begin again from a step: in the same order, or in another one that goes its own way from there.
+
+Nothing is taken back on the branch by force. What a step and those after it made is set back by a commit of
+its own, so that what was pushed stays what it was.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from journeyman.engine.control import go_on
+from journeyman.engine.workshop import Workshop
+from journeyman.errors import Conflict, InvalidInput
+from journeyman.events.log import read_all
+from journeyman.events.types import (
+    AgentWorkOrderCreated,
+    AgentWorkOrderStarted,
+    GitCommitCreated,
+    StepStarted,
+    StoredEvent,
+)
+from journeyman.work_orders.order import StepRecord, WorkOrder, branch_name_of, new_order_id
+from journeyman.workflows.graph import upstream_of
+from journeyman.workflows.schema import Workflow
+
+
+def from_step_on(workflow: Workflow, step: str) -> frozenset[str]:
+    """The step and everything that depends on it."""
+    needs = {one.name: one.depends_on for one in workflow.steps}
+    if step not in needs:
+        raise InvalidInput(f"the order's workflow has no step {step!r}", hint=f"It has {', '.join(needs)}.")
+    return frozenset(name for name in needs if name == step or step in upstream_of(name, needs))
+
+
+def commit_before(events: Iterable[StoredEvent], round: int, step: str) -> str | None:
+    """The commit that the branch was at when a step was begun for the first time in a round."""
+    current, last = 0, None
+    for stored in events:
+        match stored.event:
+            case AgentWorkOrderStarted(round=begun):
+                current = begun
+            case GitCommitCreated(commit_sha=commit):
+                last = commit
+            case StepStarted(step=name) if name == step and current == round:
+                return last
+    raise Conflict(
+        f"the step {step} has not been begun in this round",
+        hint="Name a step that has: `jm show` lists them.",
+    )
+
+
+async def retry_from(workshop: Workshop, order_id: str, step: str) -> WorkOrder:
+    """Do a step and everything after it again, from what the branch held before it."""
+    order = await workshop.orders.get(order_id)
+    workflow = Workflow.model_validate(order.workflow)
+    redo = from_step_on(workflow, step)
+    if not order.is_finished:
+        raise Conflict(
+            f"the order is {order.status}, so no step can be done again", hint="Cancel it first, or wait."
+        )
+    before, head = await _place_of(workshop, order, step)
+    return await go_on(
+        workshop, order_id, after="end", redo=redo, start_commit_sha=before, redo_after_sha=head
+    )
+
+
+async def fork(
+    workshop: Workshop, order_id: str, step: str, *, prompt: str | None, **changes: Any
+) -> WorkOrder:
+    """Another order that has done what this one did before a step, and goes on from there by itself."""
+    order = await workshop.orders.get(order_id)
+    workflow = Workflow.model_validate(order.workflow)
+    redo = from_step_on(workflow, step)
+    before, _ = await _place_of(workshop, order, step)
+    new_id, now = new_order_id(), datetime.now(UTC)
+    forked = WorkOrder(
+        agent_work_order_id=new_id,
+        repository_url=order.repository_url,
+        sandbox_type=order.sandbox_type,
+        workflow_type=order.workflow_type,
+        workflow=order.workflow,
+        title=order.title,
+        initial_prompt=prompt or order.round_prompt or order.initial_prompt,
+        git_branch_name=branch_name_of(order.title, new_id),
+        base_branch=order.base_branch,
+        base_commit_sha=order.base_commit_sha,
+        start_commit_sha=before,
+        forked_from=order_id,
+        github_issue_number=order.github_issue_number,
+        priority=order.priority,
+        created_at=now,
+        updated_at=now,
+        **{"agent": order.agent, "model": order.model, "budget_usd": order.budget_usd, **changes},
+    )
+    created = AgentWorkOrderCreated(
+        repository_url=forked.repository_url,
+        workflow_type=forked.workflow_type,
+        sandbox_type=forked.sandbox_type,
+        agent=forked.agent,
+        model=forked.model,
+        title=forked.title,
+        forked_from=order_id,
+    )
+    done = [
+        _inherited(record, new_id)
+        for record in await workshop.orders.steps(order_id)
+        if record.round == order.round and record.step not in redo and record.status == "completed"
+    ]
+    await workshop.orders.create(forked, created, steps_done=done)
+    return forked
+
+
+def _inherited(record: StepRecord, order_id: str) -> StepRecord:
+    """A step that another order has done; what it cost is that order's."""
+    return replace(
+        record,
+        agent_work_order_id=order_id,
+        round=1,
+        cost_usd=None,
+        tokens_in=0,
+        tokens_out=0,
+        tokens_cache_read=0,
+    )
+
+
+async def _place_of(workshop: Workshop, order: WorkOrder, step: str) -> tuple[str | None, str | None]:
+    """What the branch was at before a step, and what it is at now; a Conflict when people wrote since."""
+    if order.base_commit_sha is None:
+        return None, None
+    events = await read_all(workshop.orders.database, order.agent_work_order_id)
+    before = commit_before(events, order.round, step) or order.base_commit_sha
+    mirror = await workshop.mirror_of(order)
+    head = await mirror.branch_head(order.git_branch_name)
+    if head is None:
+        return None, None
+    since = await mirror.commits(before, head)
+    foreign = [one.sha[:10] for one in since if one.order_id != order.agent_work_order_id]
+    if foreign:
+        raise Conflict(
+            f"somebody else committed to the branch since that step: {', '.join(foreign)}",
+            hint="Say what should change with `jm prompt`, or start another order.",
+        )
+    return before, head
