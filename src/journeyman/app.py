@@ -35,6 +35,7 @@ from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
+from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
@@ -65,6 +66,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     feed = Feed(store)
     orders = WorkOrders(store, feed, redactor)
     gateway = Gateway(settings)
+    door = Door(settings)
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)
@@ -97,6 +99,8 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     working = AsyncExitStack()
     if hired:
         await working.enter_async_context(store.only_worker())
+        await door.open()
+        working.push_async_callback(door.close)
         await hired.start()
     chores = [asyncio.create_task(store.keep_tidy())]
     if settings.model:
