@@ -14,6 +14,7 @@ from starlette.types import Send
 from journeyman.errors import Transient
 from journeyman.gateway.door.calls import Call, Opened
 from journeyman.gateway.door.readers import Reader, Seen
+from journeyman.gateway.faults import told_cut
 
 LONGEST_CALL_SECONDS = 1800.0
 LARGEST_ANSWER_BYTES = 64_000_000
@@ -61,10 +62,7 @@ class Carried:
         except TimeoutError:
             raise self._endless(f"took more than {self._patience.call_seconds:g} seconds") from None
         if not self._reader.end().is_whole:
-            raise Transient(
-                f"{self._call.account.model}: the stream ended before the answer was complete",
-                hint="It is tried again by itself.",
-            )
+            raise told_cut(self._call.account.model)
 
     async def _next(self) -> bytes | None:
         if not self._call.is_stream:

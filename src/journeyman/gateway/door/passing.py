@@ -16,10 +16,16 @@ from journeyman.access.redaction import Redactor
 from journeyman.errors import InvalidInput, Transient
 from journeyman.gateway.door.calls import Call, Opened
 from journeyman.gateway.door.wires import SPOKEN, WORDS, Wire
-from journeyman.gateway.providers import ModelName, parse_model_name, require_key
+from journeyman.gateway.faults import told_break
+from journeyman.gateway.providers import (
+    ModelName,
+    base_url_of,
+    new_http_client,
+    parse_model_name,
+    require_key,
+)
 from journeyman.settings import Settings
 
-_CONNECT_SECONDS = 15.0
 _PASSED_ON = ("accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta")
 _PASSED_BACK = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _DROPPED = ("service_tier", "speed", "background", "web_search_options", "mcp_servers", "container")
@@ -37,11 +43,7 @@ class PassedOn:
     def __init__(self, settings: Settings, redactor: Redactor) -> None:
         self._settings = settings
         self._redactor = redactor
-        self._http = httpx2.AsyncClient(
-            # Silence is measured where the answer is read, because a script can be silent too.
-            timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
-            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
-        )
+        self._http = new_http_client()
 
     @asynccontextmanager
     async def answer(self, call: Call) -> AsyncIterator[Opened]:
@@ -74,11 +76,7 @@ class PassedOn:
             raise self._broken(call, error) from None
 
     def _broken(self, call: Call, error: Exception) -> Transient:
-        said = self._redactor.redact(str(error) or type(error).__name__)
-        return Transient(
-            f"{call.account.model}: the call failed ({said})",
-            hint="It is tried again by itself; if it stays, look at the provider's status page.",
-        )
+        return told_break(str(error) or type(error).__name__, call.account.model, self._redactor)
 
 
 def check_wire(name: ModelName, wire: Wire) -> None:
@@ -122,17 +120,15 @@ def _run_by_agent(wire: Wire) -> Any:
 
 
 def _address(settings: Settings, name: ModelName, call: Call) -> str:
+    base = base_url_of(settings, name.provider)
     if name.provider == "openai":
-        base = settings.openai_base_url or "https://api.openai.com/v1"
-        return f"{base.rstrip('/')}/{'responses' if call.wire == 'responses' else 'chat/completions'}"
+        return f"{base}/{'responses' if call.wire == 'responses' else 'chat/completions'}"
     if name.provider == "anthropic":
-        base = settings.anthropic_base_url or "https://api.anthropic.com"
-        return f"{base.rstrip('/')}/v1/messages{'/count_tokens' if call.operation == 'count' else ''}"
-    base = settings.gemini_base_url or "https://generativelanguage.googleapis.com"
+        return f"{base}/v1/messages{'/count_tokens' if call.operation == 'count' else ''}"
     act = "streamGenerateContent" if call.is_stream else "generateContent"
     act = "countTokens" if call.operation == "count" else act
     events = "?alt=sse" if call.is_stream and call.as_events else ""
-    return f"{base.rstrip('/')}/v1beta/models/{quote(name.model, safe='')}:{act}{events}"
+    return f"{base}/v1beta/models/{quote(name.model, safe='')}:{act}{events}"
 
 
 def _key_header(name: ModelName, key: str) -> Mapping[str, str]:

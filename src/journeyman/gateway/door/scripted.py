@@ -15,12 +15,13 @@ from typing import Any
 from journeyman.access.redaction import Redactor
 from journeyman.errors import Transient
 from journeyman.gateway.accounts import Account
+from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
 from journeyman.gateway.door.calls import Call, Opened
-from journeyman.gateway.door.playing import CHARACTERS_PER_TOKEN, ScriptedModel
 from journeyman.gateway.door.requests import Asked, read_request
 from journeyman.gateway.door.tools import in_words_of
 from journeyman.gateway.door.writers import Writer, writer_for
 from journeyman.gateway.messages import AssistantMessage, Tokens, ToolCall, ToolOffer
+from journeyman.gateway.scripted import ScriptedModel
 from journeyman.gateway.scripts import load_script
 from journeyman.settings import Settings
 
@@ -63,7 +64,9 @@ class ScriptedAnswers:
         self, model: str, account: Account, asked: Asked
     ) -> AsyncGenerator[str | AssistantMessage, None]:
         if not asked.offers:
-            yield AssistantMessage(_ASIDE, tokens=Tokens(_tokens(asked), 4))
+            yield AssistantMessage(
+                _ASIDE, tokens=Tokens(int(characters_in(asked.messages) / CHARACTERS_PER_TOKEN), 4)
+            )
             return
         key = (account, replace(asked, offers=()))
         playing = ScriptedModel(
@@ -104,8 +107,9 @@ async def _streamed(
     said = ""
     piece: str | AssistantMessage | None = first
     while isinstance(piece, str):
-        said += piece
-        yield writer.text(piece)
+        if piece:
+            said += piece
+            yield writer.text(piece)
         piece = await anext(pieces, None)
     if piece is None:
         raise Transient("the scripted model ended without an answer")
@@ -121,7 +125,3 @@ async def _whole(value: dict[str, Any]) -> AsyncGenerator[bytes, None]:
 def _counted(call: Call) -> dict[str, Any]:
     tokens = int(len(json.dumps(call.body)) / CHARACTERS_PER_TOKEN)
     return {"totalTokens": tokens} if call.wire == "generate" else {"input_tokens": tokens}
-
-
-def _tokens(asked: Asked) -> int:
-    return int(len(str(asked.messages)) / CHARACTERS_PER_TOKEN)
