@@ -21,6 +21,7 @@ import uvicorn
 
 import journeyman.events.tables
 import journeyman.forges.tables
+import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, telemetry
 from journeyman.access.redaction import Redactor
@@ -37,6 +38,9 @@ from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
+from journeyman.gateway.ledger import Ledger
+from journeyman.gateway.prices import Prices
+from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
@@ -65,8 +69,10 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     store = Database(url)
     feed = Feed(store)
     orders = WorkOrders(store, feed, redactor)
-    gateway = Gateway(settings)
-    door = Door(settings)
+    model_calls = ModelCalls(store)
+    ledger = Ledger(model_calls, settings, Prices(settings.model_prices))
+    gateway = Gateway(settings, ledger)
+    door = Door(settings, ledger)
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)

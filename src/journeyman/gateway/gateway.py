@@ -15,9 +15,11 @@ from weakref import WeakKeyDictionary
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import Internal, Transient
-from journeyman.gateway.budget import characters_in, check_budget
-from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
-from journeyman.gateway.prices import Price, context_window_of, price_of, usage_of
+from journeyman.gateway.accounts import Account
+from journeyman.gateway.budget import characters_in
+from journeyman.gateway.ledger import Entry, Ledger
+from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolOffer
+from journeyman.gateway.prices import Prices, context_window_of
 from journeyman.gateway.providers import (
     KEY_NAMES,
     OFFERED,
@@ -61,8 +63,8 @@ class ModelCall:
     """Whose call it is; scripts choose by it."""
     attempt: int = 1
     """Which try of the same call this is."""
-    budget_usd: float | None = None
-    """What may still be spent. A call that does not fit is not made."""
+    account: Account | None = None
+    """Who pays. A call that does not fit into what they may spend is not made."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,13 @@ class _Clients:
 
 
 class Gateway:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger | None = None) -> None:
+        """Without a ledger nothing is written down: enough for whoever asks what can be called."""
         self._settings = settings
+        self._ledger = ledger
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
-        self._prices: dict[ModelName, Price | None] = {}
+        self._prices = Prices(settings.model_prices)
 
     def check_model(self, name: str) -> None:
         """Raise what a call of this model would be refused with, without calling it."""
@@ -124,33 +128,42 @@ class Gateway:
         """Text as it comes, then the whole Answer as the last item. Close it when leaving early."""
         self.check_model(call.model)
         name = parse_model_name(call.model)
-        if call.budget_usd is not None:
-            check_budget(
-                call.model,
-                budget_usd=call.budget_usd,
-                characters=_characters(call),
-                price=self._price(name),
-            )
         model = await self._model_for(name, call)
-        started = time.perf_counter()
-        async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
-            while True:
-                async with self._patience(call.model):
-                    piece = await anext(pieces, None)
-                if piece is None:
-                    raise Internal(f"{call.model} ended without an answer")
-                if isinstance(piece, AssistantMessage):
-                    usage = usage_of(name.provider, name.model, piece.tokens)
-                    yield Answer(piece, usage, time.perf_counter() - started)
-                    return
-                if piece:
-                    yield piece
+        async with self._spending(call) as entry:
+            started = time.perf_counter()
+            async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
+                while True:
+                    async with self._patience(call.model):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        raise Internal(f"{call.model} ended without an answer")
+                    if isinstance(piece, AssistantMessage):
+                        usage = await self._settled(call.model, entry, piece.tokens)
+                        yield Answer(piece, usage, time.perf_counter() - started)
+                        return
+                    if entry is not None:
+                        entry.has_begun = True
+                    if piece:
+                        yield piece
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         clients = self._clients.pop(asyncio.get_running_loop(), None)
         if clients:
             await clients.http.aclose()
+
+    @asynccontextmanager
+    async def _spending(self, call: ModelCall) -> AsyncIterator[Entry | None]:
+        if self._ledger is None or call.account is None:
+            yield None
+            return
+        async with self._ledger.call(call.account, characters=_characters(call)) as entry:
+            yield entry
+
+    async def _settled(self, model: str, entry: Entry | None, tokens: Tokens) -> Usage:
+        if entry is not None:
+            return await entry.settle(tokens)
+        return Usage(tokens.input, tokens.output, tokens.cache_read, self._prices.cost(model, tokens))
 
     @asynccontextmanager
     async def _patience(self, model: str) -> AsyncIterator[None]:
@@ -184,20 +197,15 @@ class Gateway:
             clients.models[name] = model
         return model
 
-    def _price(self, name: ModelName) -> Price | None:
-        if name not in self._prices:
-            self._prices[name] = price_of(name.provider, name.model)
-        return self._prices[name]
-
     def _model_info(self, name: ModelName) -> ModelInfo:
-        price = self._price(name)
+        price = self._prices.of(str(name))
         ready = key_of(self._settings, name.provider) is not None
         return ModelInfo(
             str(name),
             name.provider,
             ready,
             "" if ready else f"Set {KEY_NAMES[name.provider]}.",
-            context_window_of(name.provider, name.model),
+            context_window_of(str(name)),
             price.input_usd if price else None,
             price.output_usd if price else None,
         )

@@ -10,6 +10,7 @@ from journeyman.gateway.door.door import Door
 from journeyman.settings import Settings
 from tests.gateway.calls import settings_with
 from tests.gateway.door.agents import client_of
+from tests.gateway.ledgers import open_door
 
 
 @pytest.fixture
@@ -19,10 +20,8 @@ def settings(home: Path) -> Settings:
 
 @pytest.fixture
 async def door(settings: Settings) -> AsyncIterator[Door]:
-    door = Door(settings)
-    await door.open()
-    yield door
-    await door.close()
+    async with open_door(settings) as door:
+        yield door
 
 
 @pytest.fixture

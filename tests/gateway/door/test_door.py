@@ -15,6 +15,7 @@ from journeyman.gateway.door.wires import Wire
 from journeyman.settings import Settings
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request
+from tests.gateway.ledgers import open_door
 
 every_wire = pytest.mark.parametrize("wire", WIRES)
 SHAPES: dict[Wire, Any] = {
@@ -53,35 +54,27 @@ async def test_a_token_is_taken_wherever_clients_put_their_key(
 
 
 async def test_the_tokens_of_one_process_open_nothing_in_the_next(settings: Settings) -> None:
-    first = Door(settings)
-    await first.open()
-    token = first.admit(account(write_script(settings, "any", {"replies": [{"say": "in"}]})))
-    await first.close()
-    second = Door(settings)
-    await second.open()
-    async with client_of(second) as client:
+    async with open_door(settings) as first:
+        token = first.admit(account(write_script(settings, "any", {"replies": [{"say": "in"}]})))
+    async with open_door(settings) as second, client_of(second) as client:
         refused = await client.get("/v1/models", headers=headers("chat", token))
-    await second.close()
     assert refused.status_code == 401
 
 
 async def test_dismissing_breaks_off_what_a_token_still_calls(home: Path) -> None:
     settings = settings_with(home)
-    door = Door(settings)
-    await door.open()
-    token = door.admit(account(write_script(settings, "slow", {"replies": [{"say": "a", "fault": "stall"}]})))
+    model = write_script(settings, "slow", {"replies": [{"say": "a", "fault": "stall"}]})
     body = request("chat", "Go", stream=True)
-    async with (
-        client_of(door) as client,
-        client.stream("POST", PATHS["chat"], json=body, headers=headers("chat", token)) as answer,
-    ):
-        pieces = answer.aiter_raw()
-        assert await anext(pieces)
-        door.dismiss(token)
-        with pytest.raises(httpx2.RemoteProtocolError):
-            async for _ in pieces:
-                pass
-    await door.close()
+    async with open_door(settings) as door, client_of(door) as client:
+        token = door.admit(account(model))
+        sending = client.stream("POST", PATHS["chat"], json=body, headers=headers("chat", token))
+        async with sending as answer:
+            pieces = answer.aiter_raw()
+            assert await anext(pieces)
+            door.dismiss(token)
+            with pytest.raises(httpx2.RemoteProtocolError):
+                async for _ in pieces:
+                    pass
 
 
 async def test_only_the_accounts_model_is_listed(
@@ -142,36 +135,28 @@ async def test_a_socket_that_a_killed_process_left_is_taken_away(settings: Setti
     with socket.socket(socket.AF_UNIX) as live:
         live.bind(str(directory / "2.sock"))
         live.listen()
-        door = Door(settings)
-        await door.open()
-        assert not dead.exists()
-        assert (directory / "2.sock").exists()
-        await door.close()
+        async with open_door(settings):
+            assert not dead.exists()
+            assert (directory / "2.sock").exists()
 
 
 async def test_closing_leaves_nothing_behind(settings: Settings) -> None:
-    door = Door(settings)
-    await door.open()
-    path = door.path
-    await door.close()
+    async with open_door(settings) as door:
+        path = door.path
     assert not path.parent.exists()
 
 
 async def test_a_home_too_deep_for_a_socket_gets_one_elsewhere(tmp_path: Path) -> None:
     home = tmp_path / ("deep" * 30)
     home.mkdir()
-    door = Door(settings_with(home))
-    await door.open()
-    try:
+    async with open_door(settings_with(home)) as door, client_of(door) as client:
         assert len(os.fsencode(door.path)) <= 100
         assert stat.S_IMODE(door.path.parent.stat().st_mode) == 0o700
-        async with client_of(door) as client:
-            assert (await client.get("/v1/models")).status_code == 401
-    finally:
-        await door.close()
+        assert (await client.get("/v1/models")).status_code == 401
 
 
 async def test_a_directory_that_others_can_enter_is_refused(settings: Settings) -> None:
     (settings.home / "door").mkdir(mode=0o755)
     with pytest.raises(Conflict, match="only this user"):
-        await Door(settings).open()
+        async with open_door(settings):
+            pass

@@ -15,6 +15,7 @@ from journeyman.gateway.door.door import Door
 from journeyman.gateway.door.wires import Wire
 from tests.gateway.calls import settings_with
 from tests.gateway.door.agents import PATHS, account, ask, client_of, headers, request
+from tests.gateway.ledgers import open_door
 from tests.standins.model_server import Break, ModelServer, Reply, in_order
 
 KEY = "sk-very-secret-key-of-a-test"
@@ -39,12 +40,8 @@ async def door_to(server: ModelServer, home: Path, **environment: str) -> AsyncI
         GOOGLE_GEMINI_BASE_URL=server.url,
         **environment,
     )
-    door = Door(settings)
-    await door.open()
-    try:
+    async with open_door(settings) as door:
         yield door
-    finally:
-        await door.close()
 
 
 @every_wire

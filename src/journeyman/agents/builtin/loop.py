@@ -219,7 +219,6 @@ class Turn:
             return answer
 
     async def _call(self, attempt: int) -> Answer:
-        budget = self._assignment.budget_usd
         call = ModelCall(
             model=self._assignment.model,
             messages=self._history,
@@ -227,7 +226,7 @@ class Turn:
             tools=self._offers,
             role=self._assignment.role.name,
             attempt=attempt,
-            budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
+            account=self._assignment.account,
         )
         speech = Speech(self._tell)
         try:

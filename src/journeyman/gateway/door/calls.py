@@ -23,6 +23,8 @@ class Call:
     """`count` asks how many tokens a request has, and costs nothing."""
     is_stream: bool
     body: dict[str, Any] = field(repr=False)
+    size: int
+    """Bytes of the body."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     as_events: bool = True
     """Whether a stream is one of events; Google's can also be one long list."""

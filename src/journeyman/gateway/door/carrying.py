@@ -37,8 +37,6 @@ class Carried:
         self._opened = opened
         self._patience = patience
         self._reader = Reader(call.wire, is_stream=call.is_stream and call.as_events)
-        self.has_begun = False
-        """Whether the agent has got anything of it."""
 
     @property
     def seen(self) -> Seen:
@@ -51,12 +49,13 @@ class Carried:
         try:
             async with asyncio.timeout(self._patience.call_seconds):
                 while (chunk := await self._next()) is not None:
+                    if not chunk:
+                        continue
                     size += len(chunk)
                     if size > self._patience.answer_bytes:
                         raise self._endless(f"sent more than {self._patience.answer_bytes:,} bytes")
-                    if not self.has_begun:
+                    if size == len(chunk):
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
-                        self.has_begun = True
                     self._reader.feed(chunk)
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except TimeoutError:

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import (
@@ -29,16 +29,17 @@ from journeyman.errors import (
     Transient,
 )
 from journeyman.gateway.accounts import Account, CallRecord
-from journeyman.gateway.door.calls import Answering, Call, Operation
+from journeyman.gateway.door.calls import Answering, Call, Opened, Operation
 from journeyman.gateway.door.carrying import Carried, Patience, collected, finish, told
 from journeyman.gateway.door.listening import listening
 from journeyman.gateway.door.passing import PassedOn
-from journeyman.gateway.door.readers import Seen
+from journeyman.gateway.door.requests import most_output_tokens
 from journeyman.gateway.door.scripted import ScriptedAnswers
 from journeyman.gateway.door.wires import Wire, refusal
+from journeyman.gateway.faults import told_status
+from journeyman.gateway.ledger import Ledger
 from journeyman.gateway.providers import parse_model_name
 from journeyman.settings import Settings
-from journeyman.work_orders.order import Usage
 
 _LARGEST_REQUEST_BYTES = 64_000_000
 _LARGEST_REFUSAL_BYTES = 64_000
@@ -56,8 +57,9 @@ class _Admission:
 class Door:
     """Open it once; then `admit` an account for each turn of an agent, and `dismiss` it afterwards."""
 
-    def __init__(self, settings: Settings, *, patience: Patience | None = None) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger, *, patience: Patience | None = None) -> None:
         self._settings = settings
+        self._ledger = ledger
         self._redactor = Redactor(settings.secrets())
         self._patience = patience or Patience(settings.model_idle_timeout_seconds)
         self._admitted: dict[str, _Admission] = {}
@@ -135,7 +137,7 @@ class Door:
         if admission is None:
             return _unknown(wire)
         try:
-            body = await _body_of(request)
+            body, size = await _body_of(request)
         except InvalidInput as error:
             return JSONResponse(refusal(wire, 400, error.message), 400)
         streamed = body.get("stream") is True if is_stream is None else is_stream
@@ -145,6 +147,7 @@ class Door:
             operation=operation,
             is_stream=streamed and operation == "answer",
             body=body,
+            size=size,
             headers=dict(request.headers),
             as_events=wire != "generate" or request.query_params.get("alt") == "sse",
         )
@@ -172,25 +175,48 @@ class Door:
 
     async def answer(self, admission: _Admission, call: Call, send: Send) -> None:
         """Answer one call to its end. What breaks off is left without one."""
-        started = time.perf_counter()
-        carried: Carried | None = None
+        begun = _Begun(send)
         try:
-            async with self._answering(call).answer(call) as opened:
-                if opened.status != 200 or call.operation == "count":
-                    content = await collected(opened, _LARGEST_REFUSAL_BYTES)
-                    clean = self._redactor.redact(content.decode("utf-8", "replace")).encode()
-                    await _send(told(clean, opened.status, opened), send)
-                    return
-                carried = Carried(call, opened, self._patience)
-                await carried.carry(send)
+            if call.operation == "count":
+                async with self._answering(call).answer(call) as opened:
+                    await self._refuse(admission, call, opened, begun.send)
+            else:
+                await self._spend(admission, call, begun.send)
         except JourneymanError as error:
             admission.fault = error
-            if carried is None or not carried.has_begun:
+            if not begun.has_begun:
                 await _send(_refused(call.wire, error), send)
-            return
+
+    async def _spend(self, admission: _Admission, call: Call, send: Send) -> None:
+        started = time.perf_counter()
+        spending = self._ledger.call(
+            call.account, characters=call.size, most_output_tokens=most_output_tokens(call.wire, call.body)
+        )
+        async with spending as entry, self._answering(call).answer(call) as opened:
+            if opened.status != 200:
+                await self._refuse(admission, call, opened, send)
+                return
+            entry.has_begun = True
+            carried = Carried(call, opened, self._patience)
+            try:
+                await carried.carry(send)
+            finally:
+                entry.tokens = carried.seen.tokens
+            usage = await entry.settle(carried.seen.tokens)
+            seconds = time.perf_counter() - started
+            record = CallRecord(model=call.account.model, usage=usage, duration_seconds=seconds)
+            await call.account.on_call(record)
         admission.fault = None
-        await self._count(call, carried.seen, time.perf_counter() - started)
         await finish(send)
+
+    async def _refuse(self, admission: _Admission, call: Call, opened: Opened, send: Send) -> None:
+        """Pass on an answer that is none, and remember what it means."""
+        content = await collected(opened, _LARGEST_REFUSAL_BYTES)
+        if opened.status != 200:
+            model, redactor = call.account.model, self._redactor
+            admission.fault = told_status(opened.status, opened.headers, content, model, redactor)
+        clean = self._redactor.redact(content.decode("utf-8", "replace")).encode()
+        await _send(told(clean, opened.status, opened), send)
 
     def _answering(self, call: Call) -> Answering:
         if parse_model_name(call.account.model).provider == "scripted":
@@ -198,11 +224,17 @@ class Door:
         assert self._passed_on is not None
         return self._passed_on
 
-    async def _count(self, call: Call, seen: Seen, seconds: float) -> None:
-        tokens = seen.tokens
-        usage = Usage(tokens.input, tokens.output, tokens.cache_read) if tokens else Usage()
-        record = CallRecord(model=call.account.model, usage=usage, duration_seconds=seconds)
-        await call.account.on_call(record)
+
+class _Begun:
+    """Knows whether anything was sent: after that, an error can no longer be told."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def send(self, message: Message) -> None:
+        self.has_begun = True
+        await self._send(message)
 
 
 class _Answered(Response):
@@ -263,7 +295,8 @@ def _token_of(request: Request) -> str:
     return request.query_params.get("key", "")
 
 
-async def _body_of(request: Request) -> dict[str, Any]:
+async def _body_of(request: Request) -> tuple[dict[str, Any], int]:
+    """What is asked, and in how many bytes."""
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
@@ -275,4 +308,4 @@ async def _body_of(request: Request) -> dict[str, Any]:
         raise InvalidInput(f"the request is not valid JSON: {error}") from None
     if not isinstance(body, dict):
         raise InvalidInput("the request must be a JSON object")
-    return body
+    return body, len(content)

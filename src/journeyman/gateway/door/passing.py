@@ -27,7 +27,13 @@ from journeyman.gateway.providers import (
 from journeyman.settings import Settings
 
 _PASSED_ON = ("accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta")
-_PASSED_BACK = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
+_PASSED_BACK = (
+    "content-type",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "anthropic-ratelimit-unified-reset",
+)
 _DROPPED = ("service_tier", "speed", "background", "web_search_options", "mcp_servers", "container")
 """Fields that cost more than the price that is known, or let the provider act on its own."""
 _ANTHROPIC_CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "memory_")
