@@ -277,6 +277,7 @@ def _refused(wire: Wire, error: JourneymanError) -> Response:
     status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), 400)
     message = f"{error.message}. {error.hint}".removesuffix(" ")
     headers = {} if error.retry_after is None else {"retry-after": f"{error.retry_after:g}"}
+    headers |= {} if error.retryable else {"x-should-retry": "false"}
     return JSONResponse(refusal(wire, status, message, code=error.category), status, headers)
 
 
