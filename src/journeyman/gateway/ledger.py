@@ -50,6 +50,8 @@ class Ledger:
         self._prices = prices
         self._under_way: dict[str, str] = {}
         """The orders of the calls that this process makes just now."""
+        self._known: set[str] = set()
+        """Orders that this process has made a call for."""
         self._closed = asyncio.Condition()
 
     @asynccontextmanager
@@ -85,9 +87,12 @@ class Ledger:
 
     async def _reserved(self, entry: Entry, need: Need) -> bool:
         account, settings = entry.account, self._settings
-        wanted = ["order"]
-        wanted += ["today"] if settings.budget_per_day_usd is not None else []
-        wanted += ["ever"] if settings.budget_total_usd is not None else []
+        limits = {
+            "order": settings.max_tokens_per_order or settings.max_calls_per_order,
+            "today": settings.budget_per_day_usd,
+            "ever": settings.budget_total_usd,
+        }
+        wanted = [name for name, limit in limits.items() if limit is not None]
         refused: list[BudgetExceeded] = []
 
         def may_go(spending: Spending) -> bool:
@@ -106,8 +111,10 @@ class Ledger:
         def under_way() -> list[str]:
             return [call_id for call_id, order_id in self._under_way.items() if order_id == account.order_id]
 
+        is_first = account.order_id not in self._known
+        self._known.add(account.order_id)
         went = await self._calls.reserve(
-            entry.call_id, account, need, may_go, wanted=wanted, under_way=under_way
+            entry.call_id, account, need, may_go, wanted=wanted, under_way=under_way if is_first else None
         )
         if refused:
             raise refused[0]

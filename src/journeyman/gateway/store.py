@@ -1,11 +1,11 @@
 """Model calls in the database: what is spent is read and the next call is written in one transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, false, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, func, insert, select, text, update
 
 from journeyman.database import Database, Transaction
 from journeyman.gateway.accounts import Account
@@ -81,48 +81,41 @@ class ModelCalls:
         need: Need,
         may_go: Callable[[Spending], bool],
         *,
-        wanted: Sequence[str],
-        under_way: Callable[[], Sequence[str]],
+        wanted: Collection[str],
+        under_way: Callable[[], Sequence[str]] | None,
     ) -> bool:
-        """Write a call down if it may go. `wanted` names the sums that the decision reads.
+        """Write a call down if it may go.
 
-        `under_way` names the order's calls that this process makes: any other was lost with its process. It
-        is asked when no other call can be written any more.
+        `wanted` names the sums that the decision reads; an order that has a budget is always summed up.
+        `under_way`, when it is given, names the order's calls that this process makes: any other was lost
+        with its process. It is asked when no other call can be written any more.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as connection:
             if not self._database.is_sqlite:
-                await connection.execute(text(f"SELECT pg_advisory_xact_lock({_RESERVING_LOCK})"))
-            await connection.execute(
-                update(model_calls)
-                .where(
-                    _CALL.agent_work_order_id == account.order_id,
-                    _CALL.state == "reserved",
-                    _CALL.call_id.not_in(under_way()),
-                )
-                .values(state="failed", completed_at=now)
-            )
+                await connection.execute(_LOCK)
+            if under_way is not None:
+                lost = {"of_order": account.order_id, "own": list(under_way()), "now": now}
+                await connection.execute(_LOSE, lost)
             if not may_go(await _spending(connection, account.order_id, now, wanted)):
                 return False
-            await connection.execute(insert(model_calls), _row(call_id, account, need, now))
+            await connection.execute(_INSERT, _row(call_id, account, need, now))
         return True
 
     async def close(self, call_id: str, *, state: str, tokens: Tokens | None, cost_usd: float | None) -> None:
         counted = tokens or Tokens()
+        values = {
+            "of_call": call_id,
+            "state": state,
+            "tokens_in": counted.input,
+            "tokens_out": counted.output,
+            "tokens_cache_read": counted.cache_read,
+            "tokens_cache_write": counted.cache_write,
+            "cost_usd": cost_usd,
+            "completed_at": datetime.now(UTC),
+        }
         async with self._database.writing() as connection:
-            await connection.execute(
-                update(model_calls)
-                .where(_CALL.call_id == call_id)
-                .values(
-                    state=state,
-                    tokens_in=counted.input,
-                    tokens_out=counted.output,
-                    tokens_cache_read=counted.cache_read,
-                    tokens_cache_write=counted.cache_write,
-                    cost_usd=cost_usd,
-                    completed_at=datetime.now(UTC),
-                )
-            )
+            await connection.execute(_CLOSE, values)
 
     async def of_order(self, order_id: str) -> list[Line]:
         """An order's calls that are over, added up by everything that tells them apart."""
@@ -154,8 +147,10 @@ class ModelCalls:
             return [Day(**{**row, "day": date.fromisoformat(row["day"])}) for row in rows]
 
     async def spent_ever(self) -> float:
+        values = {"long_ago": datetime.now(UTC) - _LONGEST_CALL}
         async with self._database.reading() as connection:
-            return (await _sums(connection, ~false(), datetime.now(UTC))).spent_usd
+            row = (await connection.execute(_SUMMING["ever"], values)).mappings().one()
+        return Sums(**row).spent_usd
 
 
 def _totals() -> list[ColumnElement[Any]]:
@@ -170,30 +165,25 @@ def _totals() -> list[ColumnElement[Any]]:
     ]
 
 
-async def _spending(connection: Transaction, order_id: str, now: datetime, wanted: Sequence[str]) -> Spending:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    scopes = {
-        "order": _CALL.agent_work_order_id == order_id,
-        "today": _CALL.started_at >= midnight,
-        "ever": ~false(),
+async def _spending(
+    connection: Transaction, order_id: str, now: datetime, wanted: Collection[str]
+) -> Spending:
+    budget = (await connection.execute(_BUDGET, {"of_order": order_id})).scalar()
+    values = {
+        "of_order": order_id,
+        "midnight": now.replace(hour=0, minute=0, second=0, microsecond=0),
+        "long_ago": now - _LONGEST_CALL,
     }
-    sums = {
-        name: await _sums(connection, scope, now) if name in wanted else Sums()
-        for name, scope in scopes.items()
-    }
-    budget = select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == order_id)
-    return Spending(budget_usd=(await connection.execute(budget)).scalar(), **sums)
+    sums = {name: Sums() for name in _SUMMING}
+    for name in {*wanted, "order"} if budget is not None else wanted:
+        row = (await connection.execute(_SUMMING[name], values)).mappings().one()
+        sums[name] = Sums(**row)
+    return Spending(budget_usd=budget, **sums)
 
 
-async def _sums(connection: Transaction, scope: ColumnElement[bool], now: datetime) -> Sums:
-    row = (await connection.execute(_summing(scope, now))).mappings().one()
-    return Sums(**row)
-
-
-def _summing(scope: ColumnElement[bool], now: datetime) -> Select[Any]:
-    under_way = and_(_CALL.state == "reserved", _CALL.started_at > now - _LONGEST_CALL)
+def _summing(*scope: ColumnElement[bool]) -> Select[Any]:
+    under_way = and_(_CALL.state == "reserved", _CALL.started_at > bindparam("long_ago"))
     estimated = func.coalesce(_CALL.cost_usd, _CALL.reserved_usd, 0.0)
-    tokens = _CALL.tokens_in + _CALL.tokens_out
 
     def total(of: Any, *, going: bool) -> ColumnElement[Any]:
         chosen = case((under_way, of if going else 0), else_=0 if going else of)
@@ -202,11 +192,32 @@ def _summing(scope: ColumnElement[bool], now: datetime) -> Select[Any]:
     return select(
         total(estimated, going=False).label("spent_usd"),
         total(func.coalesce(_CALL.most_usd, 0.0), going=True).label("promised_usd"),
-        total(tokens, going=False).label("spent_tokens"),
+        total(_CALL.tokens_in + _CALL.tokens_out, going=False).label("spent_tokens"),
         total(_CALL.most_tokens, going=True).label("promised_tokens"),
         total(1, going=False).label("spent_calls"),
         total(1, going=True).label("promised_calls"),
-    ).where(scope)
+    ).where(*scope)
+
+
+# Built once: these are run for every call of a model.
+_LOCK = text(f"SELECT pg_advisory_xact_lock({_RESERVING_LOCK})")
+_BUDGET = select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+_INSERT = insert(model_calls)
+_CLOSE = update(model_calls).where(_CALL.call_id == bindparam("of_call"))
+_LOSE = (
+    update(model_calls)
+    .where(
+        _CALL.agent_work_order_id == bindparam("of_order"),
+        _CALL.state == "reserved",
+        _CALL.call_id.not_in(bindparam("own", expanding=True)),
+    )
+    .values(state="failed", completed_at=bindparam("now"))
+)
+_SUMMING = {
+    "order": _summing(_CALL.agent_work_order_id == bindparam("of_order")),
+    "today": _summing(_CALL.started_at >= bindparam("midnight")),
+    "ever": _summing(),
+}
 
 
 def _row(call_id: str, account: Account, need: Need, now: datetime) -> dict[str, Any]:
@@ -226,5 +237,7 @@ def _row(call_id: str, account: Account, need: Need, now: datetime) -> dict[str,
         "tokens_out": 0,
         "tokens_cache_read": 0,
         "tokens_cache_write": 0,
+        "cost_usd": None,
         "started_at": now,
+        "completed_at": None,
     }

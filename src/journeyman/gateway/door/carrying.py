@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from starlette.responses import Response
 from starlette.types import Send
 
+from journeyman.access.redaction import Redactor
 from journeyman.errors import Transient
 from journeyman.gateway.door.calls import Call, Opened
 from journeyman.gateway.door.readers import Reader, Seen
-from journeyman.gateway.faults import told_cut
+from journeyman.gateway.faults import told_break, told_cut
 
 LONGEST_CALL_SECONDS = 1800.0
 LARGEST_ANSWER_BYTES = 64_000_000
@@ -32,10 +33,11 @@ class Patience:
 class Carried:
     """An answer on its way. `seen` is right at any moment, also when the way ends early."""
 
-    def __init__(self, call: Call, opened: Opened, patience: Patience) -> None:
+    def __init__(self, call: Call, opened: Opened, patience: Patience, redactor: Redactor) -> None:
         self._call = call
         self._opened = opened
         self._patience = patience
+        self._redactor = redactor
         self._reader = Reader(call.wire, is_stream=call.is_stream and call.as_events)
 
     @property
@@ -60,7 +62,10 @@ class Carried:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except TimeoutError:
             raise self._endless(f"took more than {self._patience.call_seconds:g} seconds") from None
-        if not self._reader.end().is_whole:
+        seen = self._reader.end()
+        if seen.fault:
+            raise told_break(seen.fault, self._call.account.model, self._redactor)
+        if not seen.is_whole:
             raise told_cut(self._call.account.model)
 
     async def _next(self) -> bytes | None:

@@ -197,7 +197,7 @@ class Door:
                 await self._refuse(admission, call, opened, send)
                 return
             entry.has_begun = True
-            carried = Carried(call, opened, self._patience)
+            carried = Carried(call, opened, self._patience, self._redactor)
             try:
                 await carried.carry(send)
             finally:
