@@ -31,7 +31,8 @@ from journeyman.gateway.providers import (
     parse_model_name,
     require_key,
 )
-from journeyman.gateway.scripts import load_script, script_names
+from journeyman.gateway.recording import Recorder, script_named
+from journeyman.gateway.scripts import script_names
 from journeyman.settings import Settings
 from journeyman.work_orders.order import Usage
 
@@ -90,12 +91,13 @@ class Gateway:
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
         self._prices = Prices(settings.model_prices)
+        self._recorder = Recorder(settings, self._redactor)
 
     def check_model(self, name: str) -> None:
         """Raise what a call of this model would be refused with, without calling it."""
         parsed = parse_model_name(name)
         if parsed.provider == "scripted":
-            load_script(parsed.model, self._settings.scripts)
+            script_named(parsed.model, self._settings)
         else:
             require_key(self._settings, parsed)
 
@@ -139,6 +141,9 @@ class Gateway:
                         raise Internal(f"{call.model} ended without an answer")
                     if isinstance(piece, AssistantMessage):
                         usage = await self._settled(call.model, entry, piece.tokens)
+                        if call.account is not None and self._recorder.is_on:
+                            asked = {"instructions": call.instructions, "messages": list(call.messages)}
+                            await self._recorder.keep(call.account, call.messages, asked, piece)
                         yield Answer(piece, usage, time.perf_counter() - started)
                         return
                     if entry is not None:
@@ -182,7 +187,7 @@ class Gateway:
             return await self._built(name)
         from journeyman.gateway.scripted import ScriptedModel
 
-        script = load_script(name.model, self._settings.scripts)
+        script = script_named(name.model, self._settings)
         return ScriptedModel(call.model, script, self._redactor, role=call.role, attempt=call.attempt)
 
     async def _built(self, name: ModelName) -> Model:

@@ -120,12 +120,12 @@ def test_an_answer_that_is_not_streamed_is_read_too(
 
 
 def test_a_list_of_answers_is_read_as_a_stream_of_them() -> None:
-    first = {"candidates": [{"content": {}}]}
+    first: dict[str, Any] = {"candidates": [{"content": {}}]}
     last = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 9}}
     assert read("generate", [first, last]).tokens == Tokens(9, 0)
 
 
-WRONG = [None, "12", -1, 1.5, True, [], {}, 10**12]
+WRONG: list[Any] = [None, "12", -1, 1.5, True, [], {}, 10**12]
 
 
 @pytest.mark.parametrize("wrong", WRONG)

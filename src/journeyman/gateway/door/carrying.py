@@ -33,11 +33,15 @@ class Patience:
 class Carried:
     """An answer on its way. `seen` is right at any moment, also when the way ends early."""
 
-    def __init__(self, call: Call, opened: Opened, patience: Patience, redactor: Redactor) -> None:
+    def __init__(
+        self, call: Call, opened: Opened, patience: Patience, redactor: Redactor, *, keep: bool
+    ) -> None:
         self._call = call
         self._opened = opened
         self._patience = patience
         self._redactor = redactor
+        self.kept = bytearray() if keep else None
+        """Everything that passed, for whoever asked for it."""
         self._reader = Reader(call.wire, is_stream=call.is_stream and call.as_events)
 
     @property
@@ -59,6 +63,8 @@ class Carried:
                     if size == len(chunk):
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
                     self._reader.feed(chunk)
+                    if self.kept is not None:
+                        self.kept += chunk
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except TimeoutError:
             raise self._endless(f"took more than {self._patience.call_seconds:g} seconds") from None

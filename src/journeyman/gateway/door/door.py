@@ -31,14 +31,16 @@ from journeyman.errors import (
 from journeyman.gateway.accounts import Account, CallRecord
 from journeyman.gateway.door.calls import Answering, Call, Opened, Operation
 from journeyman.gateway.door.carrying import Carried, Patience, collected, finish, told
+from journeyman.gateway.door.gathering import gathered
 from journeyman.gateway.door.listening import listening
 from journeyman.gateway.door.passing import PassedOn
-from journeyman.gateway.door.requests import most_output_tokens
+from journeyman.gateway.door.requests import most_output_tokens, read_request
 from journeyman.gateway.door.scripted import ScriptedAnswers
 from journeyman.gateway.door.wires import Wire, refusal
 from journeyman.gateway.faults import told_status
 from journeyman.gateway.ledger import Ledger
 from journeyman.gateway.providers import parse_model_name
+from journeyman.gateway.recording import Recorder
 from journeyman.settings import Settings
 
 _LARGEST_REQUEST_BYTES = 64_000_000
@@ -61,6 +63,7 @@ class Door:
         self._settings = settings
         self._ledger = ledger
         self._redactor = Redactor(settings.secrets())
+        self._recorder = Recorder(settings, self._redactor)
         self._patience = patience or Patience(settings.model_idle_timeout_seconds)
         self._admitted: dict[str, _Admission] = {}
         self._scripted = ScriptedAnswers(settings, self._redactor)
@@ -197,7 +200,7 @@ class Door:
                 await self._refuse(admission, call, opened, send)
                 return
             entry.has_begun = True
-            carried = Carried(call, opened, self._patience, self._redactor)
+            carried = Carried(call, opened, self._patience, self._redactor, keep=self._recorder.is_on)
             try:
                 await carried.carry(send)
             finally:
@@ -206,8 +209,16 @@ class Door:
             seconds = time.perf_counter() - started
             record = CallRecord(model=call.account.model, usage=usage, duration_seconds=seconds)
             await call.account.on_call(record)
+            await self._keep(call, carried)
         admission.fault = None
         await finish(send)
+
+    async def _keep(self, call: Call, carried: Carried) -> None:
+        if carried.kept is not None:
+            is_stream = call.is_stream and call.as_events
+            answer = gathered(call.wire, bytes(carried.kept), is_stream=is_stream)
+            asked = read_request(call.wire, call.body)
+            await self._recorder.keep(call.account, asked.messages, call.body, answer)
 
     async def _refuse(self, admission: _Admission, call: Call, opened: Opened, send: Send) -> None:
         """Pass on an answer that is none, and remember what it means."""

@@ -21,8 +21,8 @@ from journeyman.gateway.door.requests import Asked, read_request
 from journeyman.gateway.door.tools import in_words_of
 from journeyman.gateway.door.writers import Writer, writer_for
 from journeyman.gateway.messages import AssistantMessage, Tokens, ToolCall, ToolOffer
+from journeyman.gateway.recording import script_named
 from journeyman.gateway.scripted import ScriptedModel
-from journeyman.gateway.scripts import load_script
 from journeyman.settings import Settings
 
 _ASIDE = "As the script says"
@@ -71,7 +71,7 @@ class ScriptedAnswers:
         key = (account, replace(asked, offers=()))
         playing = ScriptedModel(
             account.model,
-            load_script(model, self._settings.scripts),
+            script_named(model, self._settings),
             self._redactor,
             role=account.role,
             attempt=self._broken[key] + 1,
