@@ -154,6 +154,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
         owner.sent.append(time.perf_counter())
 
+    def do_GET(self) -> None:
+        """The lists of models."""
+        owner = self.server.owner
+        wire: Wire = "google" if "v1beta" in self.path else "anthropic" if "limit" in self.path else "openai"
+        came = time.perf_counter()
+        request = Request(wire, self.path, dict(self.headers), {}, came, self.client_address[1])
+        reply = owner.reply_to(request)
+        self._send_error_body(reply)
+
     def _send_broken(self, frames: list[str], how: Break) -> None:
         first_text = next(place for place, frame in enumerate(frames) if "partial" in frame)
         self._chunk("".join(frames[: first_text + 1]))

@@ -171,6 +171,8 @@ def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
+    for trouble in answer.get("troubles", []):
+        warn(trouble)
     rows = []
     for one in answer[noun]:
         about = one["needs"] or one.get("description", "")

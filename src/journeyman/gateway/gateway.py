@@ -7,7 +7,7 @@ say so to the person who waits.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from journeyman.access.redaction import Redactor
 from journeyman.errors import Internal, Transient
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import characters_in
+from journeyman.gateway.catalogue import Catalogue
 from journeyman.gateway.ledger import Entry, Ledger
 from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolOffer
 from journeyman.gateway.prices import Prices, context_window_of
@@ -25,6 +26,7 @@ from journeyman.gateway.providers import (
     OFFERED,
     Model,
     ModelName,
+    Provider,
     build_model,
     key_of,
     new_http_client,
@@ -91,6 +93,7 @@ class Gateway:
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
         self._prices = Prices(settings.model_prices)
+        self._catalogue = Catalogue(settings, self._redactor)
         self._recorder = Recorder(settings, self._redactor)
 
     def check_model(self, name: str) -> None:
@@ -101,17 +104,20 @@ class Gateway:
         else:
             require_key(self._settings, parsed)
 
-    def models(self) -> list[ModelInfo]:
+    def models(self, names: Mapping[Provider, Sequence[str]] = OFFERED) -> list[ModelInfo]:
         """What can be chosen: the scripts, and a first choice from every provider."""
         scripts = [
-            ModelInfo(f"scripted/{name}", "scripted", True, "", None, 0.0, 0.0)
-            for name in script_names(self._settings.scripts)
+            self._model_info(ModelName("scripted", name)) for name in script_names(self._settings.scripts)
         ]
         return [
-            self._model_info(ModelName(provider, model))
-            for provider, names in OFFERED.items()
-            for model in names
+            self._model_info(ModelName(provider, model)) for provider, some in names.items() for model in some
         ] + scripts
+
+    async def listed_models(self) -> tuple[list[ModelInfo], list[str]]:
+        """What can be chosen, as the providers with a key say themselves, and which could not be asked."""
+        clients = await self._clients_of_loop()
+        names, troubles = await self._catalogue.names(clients.http)
+        return await asyncio.to_thread(self.models, names), troubles
 
     def needs(self) -> str:
         """What would make a real model usable; empty when one is."""
@@ -191,26 +197,30 @@ class Gateway:
         return ScriptedModel(call.model, script, self._redactor, role=call.role, attempt=call.attempt)
 
     async def _built(self, name: ModelName) -> Model:
-        loop = asyncio.get_running_loop()
-        clients = self._clients.get(loop)
-        if clients is None:
-            made = _Clients(await asyncio.to_thread(new_http_client))
-            clients = self._clients.setdefault(loop, made)
+        clients = await self._clients_of_loop()
         model = clients.models.get(name)
         if model is None:
             model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
             clients.models[name] = model
         return model
 
+    async def _clients_of_loop(self) -> _Clients:
+        loop = asyncio.get_running_loop()
+        clients = self._clients.get(loop)
+        if clients is None:
+            made = _Clients(await asyncio.to_thread(new_http_client))
+            clients = self._clients.setdefault(loop, made)
+        return clients
+
     def _model_info(self, name: ModelName) -> ModelInfo:
         price = self._prices.of(str(name))
-        ready = key_of(self._settings, name.provider) is not None
+        ready = name.provider == "scripted" or key_of(self._settings, name.provider) is not None
         return ModelInfo(
             str(name),
             name.provider,
             ready,
             "" if ready else f"Set {KEY_NAMES[name.provider]}.",
-            context_window_of(str(name)),
+            None if name.provider == "scripted" else context_window_of(str(name)),
             price.input_usd if price else None,
             price.output_usd if price else None,
         )

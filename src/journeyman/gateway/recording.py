@@ -113,7 +113,10 @@ def script_of(records: Iterable[Mapping[str, Any]]) -> Script:
 
 
 def _reply(record: Mapping[str, Any]) -> Reply:
-    calls = {call["name"]: json.loads(call["arguments"]) for call in record["tools"]}
+    try:
+        calls = {call["name"]: json.loads(call["arguments"]) for call in record["tools"]}
+    except ValueError:
+        return Reply(say=_literal(record["say"]), fault="malformed_tool_call")
     tools = [
         ToolCall(name=call["name"], arguments=_literal(json.loads(call["arguments"])))
         for call in record["tools"]
