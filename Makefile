@@ -1,6 +1,6 @@
 # Every target is one script, so that all of it works without make too.
 # More arguments for pytest: make test ARGS="tests/house -x"
-.PHONY: run test setup lint format bench lock clean
+.PHONY: run test setup lint format bench faults soak lock clean
 
 run: ; @scripts/run.sh
 test: ; @scripts/test.sh $(ARGS)
@@ -8,5 +8,7 @@ setup: ; @scripts/setup.sh test
 lint: ; @scripts/lint.sh
 format: ; @scripts/format.sh
 bench: ; @scripts/bench.sh
+faults: ; @scripts/faults.sh $(ARGS)
+soak: ; @scripts/soak.sh
 lock: ; @scripts/lock.sh
 clean: ; @scripts/clean.sh

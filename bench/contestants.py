@@ -55,6 +55,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman.access.redaction import Redactor
     from journeyman.agents.builtin.agent import BuiltinAgent
     from journeyman.agents.roles import ROLES
+    from journeyman.engine.store import Claims
     from journeyman.engine.workshop import Workshop
     from journeyman.events.feed import Feed
     from journeyman.forges.local import LocalForge
@@ -79,6 +80,8 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         sandboxes=sandboxes,
         forges={"local": LocalForge(store, settings.server_url)},
         agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
+        claims=Claims(store, orders),
+        worker_id="bench",
     )
     order_id, now = new_order_id(), datetime.now(UTC)
     order = WorkOrder(

@@ -87,7 +87,8 @@ def _message(request: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:
         return _call("deliver", _PLAN, given)
     shell = next(name for name in ("shell", "bash") if name in offered)
     if given < behaviour.calls:
-        return _call(shell, {"command": behaviour.command}, given)
+        # No two calls are the same: an agent may notice when a model repeats itself.
+        return _call(shell, {"command": f"{behaviour.command} # {given}"}, given)
     return _call(shell, {"command": _SUBMIT}, given) if shell == "bash" else {"content": "Done."}
 
 

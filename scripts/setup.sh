@@ -44,6 +44,8 @@ missing_packages() { # by their Debian names
   command -v make >/dev/null || echo make
   command -v npm >/dev/null || echo npm
   command -v cargo >/dev/null || echo cargo
+  # The clock that jumps in a test is a small library in C.
+  command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
 }
 
 give_up() {

@@ -75,10 +75,18 @@ class PrivatePostgres:
             with psycopg.connect(server + "postgres", autocommit=True) as connection:
                 connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
-    def discard(self) -> None:
+    def crash(self) -> None:
+        """End the server without a goodbye; its data stays."""
         programs = find_programs()
         if programs and (self._data / "postmaster.pid").exists():
             self._run(programs / "pg_ctl", "stop", "-D", self._data, "-m", "immediate")
+
+    def come_back(self) -> None:
+        """Start the server again, at the address it had."""
+        self._launch((self.directory / "arguments").read_text(encoding="utf-8"))
+
+    def discard(self) -> None:
+        self.crash()
         shutil.rmtree(self.directory)
 
     @property
@@ -106,14 +114,19 @@ class PrivatePostgres:
             port = _free_port()
             options = {**_OPTIONS, "port": str(port), "unix_socket_directories": str(self.directory)}
             arguments = " ".join(f"-c {name}={value}" for name, value in options.items())
-            log = self.directory / "log"
             try:
-                self._run(programs / "pg_ctl", "start", "-D", self._data, "-w", "-l", log, "-o", arguments)
+                self._launch(arguments)
                 break
             except RuntimeError:
                 if not attempts_left:
                     raise
+        (self.directory / "arguments").write_text(arguments, encoding="utf-8")
         return f"postgresql://journeyman:{password}@127.0.0.1:{port}/"
+
+    def _launch(self, arguments: str) -> None:
+        programs, log = find_programs(), self.directory / "log"
+        assert programs is not None
+        self._run(programs / "pg_ctl", "start", "-D", self._data, "-w", "-l", log, "-o", arguments)
 
     def _run(self, *command: Path | str) -> None:
         user = _user()

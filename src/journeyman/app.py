@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import ipaddress
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -15,22 +16,23 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Literal
 
 import uvicorn
 
+import journeyman.engine.tables
 import journeyman.events.tables
 import journeyman.forges.tables
 import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
-from journeyman import database, telemetry
+from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.control import Standstill, Stop
-from journeyman.engine.workers import Worker
+from journeyman.engine.steering import Steering
+from journeyman.engine.store import Claims
+from journeyman.engine.workers import Worker, worker_id_of
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
@@ -45,7 +47,6 @@ from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
@@ -65,6 +66,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     """The whole product on the running loop: built, started, and taken down again."""
     redactor = Redactor(settings.secrets())
     telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
+    failpoints.configure(settings.failpoints)
     url = database.database_url(settings.database_url, settings.home)
     store = Database(url)
     feed = Feed(store)
@@ -84,8 +86,12 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         sandboxes=sandboxes,
         forges={"github": github, "local": local},
         agents={"builtin": BuiltinAgent(gateway, settings)},
+        claims=Claims(store, orders),
+        worker_id=worker_id_of(settings.home),
+        is_shared=not store.is_sqlite,
     )
     hired = Worker(workshop, database_url=url, home=settings.home) if worker else None
+    steering = Steering(workshop, hired)
     services = Services(
         settings=settings,
         database=store,
@@ -93,18 +99,18 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         feed=feed,
         forges=workshop.forges,
         local_pull_requests=local,
-        mirrors=workshop.mirrors,
+        mirror_of=workshop.mirror_of,
         sandboxes=sandboxes,
         agents=workshop.agents,
         gateway=gateway,
         workflows=Shelf(settings.home / "workflows"),
-        order_accepted=hired.wake if hired else lambda: None,
-        control=hired or _NoWorker(),
+        order_accepted=steering.wake,
+        control=steering,
         is_ready=lambda: _readiness(store),
     )
     working = AsyncExitStack()
     if hired:
-        await working.enter_async_context(store.only_worker())
+        await working.enter_async_context(store.only_worker(workshop.worker_id))
         await door.open()
         working.push_async_callback(door.close)
         await hired.start()
@@ -142,6 +148,30 @@ def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], 
         settings = settings.model_copy(update={"port": port, "url": f"http://{settings.host}:{port}"})
         migrate(settings)
         asyncio.run(_serve(settings, listener, worker, on_ready))
+
+
+def work(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -> None:
+    """Carry out orders of a shared database in this process until it is told to stop."""
+    if settings.is_sqlite:
+        raise InvalidSetting(
+            "a worker of its own needs a database that it can share",
+            hint="Set DATABASE_URL to a PostgreSQL database; with SQLite `jm serve` does the work itself.",
+        )
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _only_server(settings.home):
+        migrate(settings)
+        asyncio.run(_work(settings, on_ready))
+
+
+async def _work(settings: Settings, on_ready: Callable[[str], None] | None) -> None:
+    _watch_children_cheaply()
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+    async with running(settings) as product:
+        if on_ready:
+            on_ready(product.workshop.worker_id)
+        await told_to_stop.wait()
 
 
 async def _serve(
@@ -186,28 +216,6 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-class _NoWorker:
-    """Stands where the worker would, in a server that was started without one."""
-
-    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
-        raise _nobody_here()
-
-    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
-        raise _nobody_here()
-
-    async def decide(
-        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
-    ) -> WorkOrder:
-        raise _nobody_here()
-
-
-def _nobody_here() -> Conflict:
-    return Conflict(
-        "this server has no worker, so it cannot stop orders or let them go on",
-        hint="Ask a server that was started without --no-worker.",
-    )
-
-
 async def _readiness(store: Database) -> Mapping[str, bool]:
     return {"database": await store.answers()}
 
@@ -232,7 +240,7 @@ def _only_server(home: Path) -> Iterator[None]:
         except BlockingIOError:
             lock.seek(0)
             raise Conflict(
-                f"a server (process {lock.read().strip() or 'unknown'}) already runs on {home}",
+                f"a server or worker (process {lock.read().strip() or 'unknown'}) already runs on {home}",
                 hint="Use that one, stop it first, or choose another JOURNEYMAN_HOME.",
             ) from None
         lock.truncate(0)

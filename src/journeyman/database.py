@@ -6,8 +6,11 @@ file, happens in a thread of its own. On PostgreSQL everything waits on the netw
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import importlib
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,10 +28,11 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import Dialect, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.types import TypeDecorator
 
-from journeyman.errors import Conflict, InvalidSetting
+from journeyman.errors import Conflict, InvalidSetting, StoreUnavailable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -44,6 +48,20 @@ metadata = MetaData(
 """Every table of every room; each room's `tables.py` adds its own."""
 
 _BUSY_TIMEOUT_MS = 30_000
+_BUSY_ON_THE_LOOP_MS = 100
+"""SQLite waits for a lock by blocking; on the event loop that stops everything else."""
+_TURN_SECONDS = 3.0
+"""How long a writer waits for a lock that somebody else's process has on the database."""
+_AWAY_SECONDS = 5.0
+"""When a client may ask again that found no database."""
+_PASSING = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
 _ANSWER_SECONDS = 3.0
 _CHECKPOINT_EVERY_SECONDS = 5.0
 _LOCK_ATTEMPTS = 30
@@ -92,6 +110,14 @@ def database_url(url: str, home: Path) -> str:
     )
 
 
+def upserting(dialect: str) -> Any:
+    """The dialect's `insert`, which can say what happens to a row that is there already.
+
+    Each dialect is imported where it is used: a server on SQLite needs no memory for PostgreSQL's.
+    """
+    return importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert
+
+
 class Transaction(Protocol):
     """What readers and writers are given, whichever store is behind it."""
 
@@ -107,35 +133,44 @@ class Database:
         self.is_sqlite = url.startswith("sqlite")
         self._store: _SQLite | _PostgreSQL = _SQLite(url) if self.is_sqlite else _PostgreSQL(url)
 
+    @property
+    def dialect(self) -> str:
+        return "sqlite" if self.is_sqlite else "postgresql"
+
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
-        async with self._store.reading() as transaction:
-            yield transaction
+        with _outages_told():
+            async with self._store.reading() as transaction:
+                yield transaction
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Transaction]:
         """One transaction: everything inside happens, or nothing."""
-        async with self._store.writing() as transaction:
-            yield transaction
+        with _outages_told():
+            async with self._store.writing() as transaction:
+                yield transaction
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
-        """Keeps a second worker away from the same database for as long as it is open."""
-        async with self._store.only_worker():
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
+        """Keeps a second worker of the same name away for as long as it is open."""
+        async with self._store.only_worker(worker_id):
             yield
 
     async def keep_tidy(self) -> None:
         """Does, for as long as it runs, what the store must do from time to time."""
         while self.is_sqlite:
             await asyncio.sleep(_CHECKPOINT_EVERY_SECONDS)
-            await asyncio.to_thread(self._store.checkpoint)
+            try:
+                await asyncio.to_thread(self._store.checkpoint)
+            except OperationalError:
+                continue  # a full disk, which the next writer tells; the log waits until there is room
 
     async def answers(self) -> bool:
         """Whether the database can be reached just now."""
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), self.reading() as connection:
                 await connection.execute(text("SELECT 1"))
-        except (TimeoutError, DBAPIError):
+        except (TimeoutError, StoreUnavailable, DBAPIError):
             return False
         return True
 
@@ -160,7 +195,7 @@ class _SQLite:
         # them in no order after pauses of up to seconds.
         async with self._own_turn:
             with self._engine.connect() as connection:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                await _begin(connection)
                 try:
                     yield _Inline(connection)
                 except BaseException:
@@ -169,7 +204,7 @@ class _SQLite:
                 connection.commit()
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
         yield  # the home has a lock of its own
 
     def checkpoint(self) -> None:
@@ -178,6 +213,37 @@ class _SQLite:
 
     async def close(self) -> None:
         self._engine.dispose()
+
+
+async def _begin(connection: Connection) -> None:
+    """Take the writer's place, waiting a while for another process that has it."""
+    give_up = time.monotonic() + _TURN_SECONDS
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            await asyncio.sleep(_LOCK_PAUSE_SECONDS)
+        else:
+            return
+
+
+@contextmanager
+def _outages_told() -> Iterator[None]:
+    """Turns the driver's word for a database that takes nothing just now into ours."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        cause = getattr(error, "orig", None)
+        if isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode or 0) & 0xFF not in _PASSING:
+            raise
+        raise StoreUnavailable(
+            f"the database takes nothing just now: {str(cause or error).strip()[:300]}",
+            hint="It is tried again by itself. Look at the database's server, at the disk's free space, and "
+            "for another program that has locked the database.",
+            retry_after=_AWAY_SECONDS,
+        ) from error
 
 
 class _Inline:
@@ -210,10 +276,12 @@ class _PostgreSQL:
             yield connection
 
     @asynccontextmanager
-    async def only_worker(self) -> AsyncIterator[None]:
+    async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
         async with self._engine.connect() as plain:
             connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-            locking = text(f"SELECT pg_try_advisory_lock({_WORKER_LOCK})")
+            locking = text("SELECT pg_try_advisory_lock(:kind, hashtext(:name))").bindparams(
+                kind=_WORKER_LOCK, name=worker_id
+            )
             # The lock of a server that was killed is held until PostgreSQL has noticed.
             for _ in range(_LOCK_ATTEMPTS):
                 if (await connection.execute(locking)).scalar():
@@ -221,8 +289,8 @@ class _PostgreSQL:
                     return
                 await asyncio.sleep(_LOCK_PAUSE_SECONDS)
             raise Conflict(
-                "another server works on this PostgreSQL database",
-                hint="Stop it first, use it, or give this one a database of its own.",
+                f"another process works as {worker_id} on this PostgreSQL database",
+                hint="Give each machine a home of its own; in a copied one delete the file worker-id.",
             )
 
     def checkpoint(self) -> None:
@@ -272,16 +340,16 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # Transactions are opened by us (BEGIN IMMEDIATE), not by the driver at the first write: a reader that
     # turns into a writer half-way fails at once instead of waiting for its turn.
     connection.isolation_level = None
-    _set_pragmas(connection)
+    _set_pragmas(connection, busy_ms=_BUSY_ON_THE_LOOP_MS)
     connection.execute("PRAGMA wal_autocheckpoint=0")  # see `keep_tidy`
 
 
-def _set_pragmas(connection: Any) -> None:
+def _set_pragmas(connection: Any, busy_ms: int = _BUSY_TIMEOUT_MS) -> None:
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",
         "synchronous=NORMAL",
-        f"busy_timeout={_BUSY_TIMEOUT_MS}",
+        f"busy_timeout={busy_ms}",
         "foreign_keys=ON",
     ):
         cursor.execute(f"PRAGMA {pragma}")

@@ -62,6 +62,10 @@ class Conflict(JourneymanError):
     category = "conflict"
 
 
+class Superseded(Conflict):
+    """Somebody else has the order now; whoever still works on it must stop."""
+
+
 class Unauthenticated(JourneymanError):
     category = "auth"
 
@@ -75,6 +79,10 @@ class Transient(JourneymanError):
 
     category = "transient"
     retryable = True
+
+
+class StoreUnavailable(Transient):
+    """The database is away or the disk is full: nothing can be written down until that has passed."""
 
 
 class RateLimited(JourneymanError):

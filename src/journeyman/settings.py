@@ -54,6 +54,14 @@ class Settings(BaseModel):
     """Sent by `jm` as a bearer token; a single-user server does not ask for one."""
     max_concurrent_orders: int = Field(default=20, ge=1, alias="JOURNEYMAN_MAX_CONCURRENT_ORDERS")
     """Orders that run at once in one process; the others wait in the queue."""
+    max_concurrent_orders_per_repository: int | None = Field(
+        default=None, ge=1, alias="JOURNEYMAN_MAX_CONCURRENT_ORDERS_PER_REPOSITORY"
+    )
+    """Orders of one repository that run at once, over all workers; without it only the limit above holds."""
+    worker_lease_seconds: float = Field(default=30, ge=3, alias="JOURNEYMAN_WORKER_LEASE_SECONDS")
+    """Silence after which a worker on a shared database is given up and its orders go on elsewhere."""
+    stall_seconds: float = Field(default=7200, ge=60, alias="JOURNEYMAN_STALL_SECONDS")
+    """Time without any event after which a running order is begun again."""
 
     model: str = Field(default="", alias="JOURNEYMAN_MODEL")
     """Model of orders that name none, as `provider/model`. Empty: they are refused with a hint."""
@@ -139,6 +147,9 @@ class Settings(BaseModel):
 
     log_format: Literal["auto", "console", "json"] = Field(default="auto", alias="JOURNEYMAN_LOG_FORMAT")
     """The server's own log: `auto` is pretty on a terminal and JSON lines elsewhere."""
+
+    failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
+    """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
 
     @field_validator("model_prices", mode="before")
     @classmethod

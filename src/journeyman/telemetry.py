@@ -70,5 +70,9 @@ def log_for_order(order_id: str, event: str, *, level: Level = "info", **fields:
         "agent_work_order_id": order_id,
         **fields,
     }
-    with (_log_directory / f"{order_id}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry, ensure_ascii=False, default=str) + "\n")
+    try:
+        with (_log_directory / f"{order_id}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False, default=str) + "\n")
+    except OSError as error:
+        # The file repeats what the events tell; a full disk must not stop what it is only a copy of.
+        logger().warning("order_log_not_written", agent_work_order_id=order_id, error=str(error))

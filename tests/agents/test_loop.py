@@ -66,8 +66,8 @@ async def test_speech_is_told_while_the_model_is_silent(place: Workplace) -> Non
     """The model never goes on after its first words, and they must be told all the same."""
     told = asyncio.Event()
 
-    async def tell(happening: Happening) -> None:
-        if happening == Said("first words"):
+    async def tell(*happenings: Happening) -> None:
+        if Said("first words") in happenings:
             told.set()
 
     place.tell = tell  # type: ignore[method-assign]
@@ -77,6 +77,53 @@ async def test_speech_is_told_while_the_model_is_silent(place: Workplace) -> Non
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
+
+
+async def test_a_tool_starts_after_it_was_announced(place: Workplace) -> None:
+    async def tell(*happenings: Happening) -> None:
+        place.told += happenings
+        for started in (each for each in happenings if isinstance(each, ToolStarted)):
+            (place.tree / started.arguments["command"].split()[-1]).touch()
+
+    place.tell = tell  # type: ignore[method-assign]
+    both = {"tools": [call("shell", command="test -e one"), call("shell", command="test -e two")]}
+    await place.play(both, calls("shell", command="test -e three"), says("Done."))
+    assert [finished.exit_code for finished in place.of(ToolFinished)] == [0, 0, 0]
+
+
+async def test_a_tools_answer_is_told_while_the_model_is_silent(place: Workplace) -> None:
+    told = asyncio.Event()
+
+    async def tell(*happenings: Happening) -> None:
+        if any(isinstance(happening, ToolFinished) for happening in happenings):
+            told.set()
+
+    place.tell = tell  # type: ignore[method-assign]
+    working = asyncio.create_task(place.play(calls("shell", command="true"), {"fault": "stall"}))
+    async with asyncio.timeout(30):
+        await told.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+
+
+async def test_what_happens_at_once_is_told_at_once(place: Workplace) -> None:
+    """A telling is a transaction; a call of the model and the tool that it asks for need only one."""
+    batches: list[list[type]] = []
+
+    async def tell(*happenings: Happening) -> None:
+        batches.append([type(happening) for happening in happenings])
+
+    place.tell = tell  # type: ignore[method-assign]
+    await place.play({"say": "Look.", **calls("shell", command="true")}, says("Done."))
+    assert batches[0] == [Said, ModelCalled, ToolStarted]
+
+
+async def test_nothing_that_happened_is_left_untold_when_a_turn_breaks_off(place: Workplace) -> None:
+    with pytest.raises(Transient):
+        await place.play(calls("shell", command="true"), {"say": "half", "fault": "http_500", "repeat": 3})
+    assert isinstance(place.told[-1], Noticed)
+    assert len(place.of(ToolFinished)) == 1
 
 
 @pytest.mark.parametrize("fault", ["http_429", "http_500", "cut_stream"])
@@ -277,7 +324,7 @@ async def test_a_spent_budget_stops_the_next_call_before_it_is_made(home: Path) 
 async def test_a_failing_listener_fails_the_turn(place: Workplace) -> None:
     count = itertools.count()
 
-    async def tell(happening: Happening) -> None:
+    async def tell(*happenings: Happening) -> None:
         if next(count) == 1:
             raise Transient("the event store is away")
 

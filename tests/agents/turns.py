@@ -30,8 +30,8 @@ class Workplace:
         self.sandbox: Sandbox = PlainSandbox(self.tree)
         self.agent = BuiltinAgent(Gateway(self.settings), self.settings, retry_base_seconds=0.01)
 
-    async def tell(self, happening: Happening) -> None:
-        self.told.append(happening)
+    async def tell(self, *happenings: Happening) -> None:
+        self.told += happenings
 
     def of(self, kind: type[Kind]) -> list[Kind]:
         return [happening for happening in self.told if isinstance(happening, kind)]

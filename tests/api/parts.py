@@ -31,7 +31,7 @@ from journeyman.events.types import (
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.gateway import Gateway
-from journeyman.git.mirrors import Mirrors
+from journeyman.git.mirrors import Mirror, Mirrors
 from journeyman.sandboxes.base import Readiness, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -85,6 +85,9 @@ class Absent:
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         raise Conflict("there is no worker")
+
+    async def positions(self) -> dict[str, int]:
+        return {}
 
     async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
         raise Conflict("there is no worker")
@@ -177,6 +180,9 @@ async def served(
     github = GitHubForge(settings)
     local = LocalForge(database, settings.server_url)
 
+    async def mirror_of(order: WorkOrder) -> Mirror:
+        return Mirrors(settings.home / "mirrors").at(local_repository(order.repository_url))
+
     async def is_ready() -> dict[str, bool]:
         return {"database": True} if checks is None else checks
 
@@ -187,7 +193,7 @@ async def served(
         feed=feed,
         forges={"github": github, "local": local},
         local_pull_requests=local,
-        mirrors=Mirrors(settings.home / "mirrors"),
+        mirror_of=mirror_of,
         sandboxes=sandboxes or EmptyYard(settings.local_isolation),
         agents=agents or {"builtin": IdleAgent()},
         gateway=Gateway(settings),

@@ -9,6 +9,7 @@ import pytest
 from journeyman.database import Database
 from journeyman.errors import Internal
 from journeyman.events.types import StepFailed, StepRetrying
+from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import Readiness
 from journeyman.settings import Settings
 from journeyman.work_orders.order import Evidence, StepRecord
@@ -170,7 +171,9 @@ async def test_diff_and_progress_are_read_from_the_orders_branch(api: Api, repos
     order_id = await api.submit(repository)
     order = (await api.accepted())[0]
     where = local_repository(order.repository_url)
-    mirror = await api.services.mirrors.refresh(where, await api.services.forges["local"].remote(where))
+    mirror = await Mirrors(api.services.settings.home / "mirrors").refresh(
+        where, await api.services.forges["local"].remote(where)
+    )
     base = mirror.resolve("main")
     await api.services.orders.change(order_id, base_commit_sha=base)
     git(repository, "switch", "-q", "-c", "work")

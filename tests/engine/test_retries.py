@@ -30,3 +30,7 @@ def test_what_only_a_person_can_change_is_not_tried_again(category: Category) ->
 
 def test_jitter_only_lengthens_the_wait() -> None:
     assert wait_before_retry("agent", 2, 3, jitter=0.25) == 2.5
+
+
+def test_a_wait_stays_bounded_however_often_it_was_tried() -> None:
+    assert wait_before_retry("transient", 5000, 10_000, passes=True) == 60.0

@@ -95,7 +95,7 @@ async def prepare():
     await gateway.close()
 
 asyncio.run(prepare())
-heavy = ("pydantic_ai", "openai", "anthropic", "google.genai", "genai_prices")
+heavy = ("pydantic_ai", "openai", "anthropic", "google.genai")
 print([name for name in heavy if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -43,6 +43,12 @@ def test_reading_from_the_cache_is_cheaper_than_the_table_says_of_input() -> Non
     assert cached < fresh
 
 
+def test_a_cost_is_known_even_where_a_server_counts_nonsense() -> None:
+    sane = Prices({}).cost(CLAUDE, Tokens(100, 20, 100))
+    assert sane is not None
+    assert Prices({}).cost(CLAUDE, Tokens(100, 20, 500, 70)) == sane > 0
+
+
 @pytest.mark.parametrize("tokens", [None, Tokens(0, 10)])
 def test_a_call_that_was_not_counted_has_no_known_cost(tokens: Tokens | None) -> None:
     assert Prices({}).cost(CLAUDE, tokens) is None

@@ -16,13 +16,15 @@ from journeyman.errors import (
     InvalidRepository,
     JourneymanError,
     RateLimited,
+    StoreUnavailable,
     Transient,
     Unauthenticated,
 )
 from journeyman.forges.base import Person, Remote
+from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.run import git, host_author, run
+from journeyman.git.run import How, git, host_author, run
 from tests.git.places import git as plain_git
 from tests.git.places import make_repository, processes_about, processes_ended, processes_started
 
@@ -101,6 +103,12 @@ async def test_a_git_that_nobody_waits_for_any_more_is_ended(source: Path, tmp_p
     await processes_ended(tmp_path / "stuck")
 
 
+@pytest.mark.parametrize("confined", [{}, {"confinement": Confinement()}])
+async def test_a_git_that_was_killed_is_tried_again(confined: How) -> None:
+    with pytest.raises(Transient, match="killed"):
+        await run("-c", "alias.die=!kill -9 $PPID", "die", **confined)
+
+
 async def test_a_nul_character_never_reaches_git(source: Path) -> None:
     with pytest.raises(InvalidInput, match="NUL"):
         await git("show-ref", "a\0b", git_dir=source / ".git")
@@ -119,7 +127,7 @@ async def test_a_nul_character_never_reaches_git(source: Path) -> None:
         ("error: RPC failed; curl 56 GnuTLS recv error (-9)\nfatal: early EOF", Transient),
         ("fatal: unable to access 'https://x/': The requested URL returned error: 429", RateLimited),
         ("fatal: cannot lock ref 'refs/heads/x': is at a but expected b", Conflict),
-        ("error: unable to write file: No space left on device\nfatal: it failed", Internal),
+        ("error: unable to write file: No space left on device\nfatal: it failed", StoreUnavailable),
         ("", Internal),
     ],
 )

@@ -23,7 +23,7 @@ FLOOR_PLAN: tuple[frozenset[str], ...] = tuple(
         "work_orders",
         "workflows events access",
         "migrations",
-        "database telemetry plugins",
+        "database telemetry plugins failpoints",
         "settings",
         "errors",
     )

@@ -13,7 +13,7 @@ from journeyman.settings import Settings
 from tests.postgres import find_programs
 
 
-@pytest.mark.parametrize("program", ["git", "rg", "bwrap", "setpriv", "bash"])
+@pytest.mark.parametrize("program", ["git", "rg", "bwrap", "setpriv", "bash", "cc"])
 def test_the_machine_has(program: str) -> None:
     assert shutil.which(program), f"{program} is not installed; run `make setup`"
 

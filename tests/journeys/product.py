@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ _VENV = Path(sys.prefix)
 
 
 class Product:
-    def __init__(self, home: Path, **environment: str) -> None:
+    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
         self.home = home
+        self._command = arguments or ("serve",)
         self.scripts = home.parent / f"{home.name}-scripts"
         self.scripts.mkdir(exist_ok=True)
         self._environment = {
@@ -36,11 +38,12 @@ class Product:
         self.url = ""
         self._client = httpx2.Client(timeout=_PATIENCE_SECONDS)
 
-    def start(self) -> "Product":
+    def start(self, **environment: str) -> "Product":
+        """Start the server; what is given here holds for this start alone."""
         self.log = (self.home.parent / f"{self.home.name}.log").open("ab")
         self._process = subprocess.Popen(
-            [_VENV / "bin" / "jm", "serve"],
-            env=self._environment,
+            [_VENV / "bin" / "jm", *self._command],
+            env=self._environment | environment,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
@@ -48,7 +51,7 @@ class Product:
         )
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+            if found := re.search(r"http://127\.0\.0\.1:\d+|worker-[0-9a-f]+", line):
                 self.url = found[0]
                 return self
         raise AssertionError(f"the server did not start: {self.said()}")
@@ -56,6 +59,15 @@ class Product:
     def said(self) -> str:
         """What the server wrote to its log."""
         return (self.home.parent / f"{self.home.name}.log").read_text(errors="replace")
+
+    def await_log(self, *words: str) -> None:
+        """Wait until one line of the log has all of these words."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            if any(all(word in line for word in words) for line in self.said().splitlines()):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"the log has no line with {words}")
 
     @property
     def pid(self) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
-from tests.journeys.test_crashes import check_story, processes_of
+from tests.journeys.traces import check_story, processes_of
 
 LASTING: dict[str, Any] = {
     "when": {"role": "build"},

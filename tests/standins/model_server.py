@@ -78,7 +78,7 @@ def shell_calls(count: int, command: str = "true") -> Answering:
 
     def answer(request: Request) -> Reply:
         if request.answers < count:
-            return Reply(tools=[("shell", {"command": command})])
+            return Reply(tools=[("shell", {"command": f"{command} # {request.answers}"})])
         return Reply(text="Done.")
 
     return answer

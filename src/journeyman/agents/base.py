@@ -3,7 +3,7 @@
 An agent's word is never evidence: the outcome says how its turn ended, not whether the work is right.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -62,7 +62,12 @@ class ModelCalled:
 
 
 Happening = Said | Noticed | ToolStarted | ToolFinished | ModelCalled
-OnHappening = Callable[[Happening], Awaitable[None]]
+
+
+class OnHappening(Protocol):
+    """Whoever is told what happens. What is told together is stored together."""
+
+    def __call__(self, *happenings: Happening) -> Awaitable[None]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +87,7 @@ class Assignment:
     timeout_seconds: float = 3600
 
 
-StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer"]
+StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer", "repetition"]
 
 
 @dataclass(frozen=True, kw_only=True)

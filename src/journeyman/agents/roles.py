@@ -22,6 +22,7 @@ _SUBTASK = _text("subtask")
 _FIX = _text("fix")
 _QUESTION = _text("question")
 _FOLLOW_UP = _text("follow_up")
+_SUMMARY = _text("summary")
 
 ROLES: dict[RoleName, Role] = {
     "plan": Role("plan", f"{_text('plan')}\n{_ENVIRONMENT}", may_write=False),
@@ -60,3 +61,8 @@ def question_prompt(question: str, task: str) -> str:
 def follow_up_task(prompt: str, task: str) -> str:
     """A later prompt as a task of its own, with where it comes from."""
     return _FOLLOW_UP.format(prompt=prompt, task=task)
+
+
+def summary_prompt(task: str, transcript: str) -> str:
+    """Asks an agent to put what it did into fewer words, so that it can go on with them."""
+    return _SUMMARY.format(task=task, transcript=transcript)

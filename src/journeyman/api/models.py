@@ -126,6 +126,12 @@ class AgentWorkOrder(_Answer):
     tokens_cache_read: int
     budget_usd: float | None
     verification: Verification
+    worker_id: str | None
+    """Who carries it out; null while nobody does."""
+    queue_position: int | None = None
+    """Its place in the line while it waits to be started; 1 is the next."""
+    resume_at: AwareDatetime | None
+    """When a paused order goes on by itself."""
 
 
 class OneWorkOrder(_Answer):
@@ -133,9 +139,10 @@ class OneWorkOrder(_Answer):
     logs_url: str
 
     @classmethod
-    def of(cls, order: WorkOrder) -> Self:
+    def of(cls, order: WorkOrder, queue_position: int | None = None) -> Self:
+        shown = AgentWorkOrder.model_validate(order)
         return cls(
-            agent_work_order=AgentWorkOrder.model_validate(order),
+            agent_work_order=shown.model_copy(update={"queue_position": queue_position}),
             logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
         )
 

@@ -16,7 +16,7 @@ from journeyman.engine.control import Standstill, Stop
 from journeyman.events.feed import Feed
 from journeyman.forges.base import Forge, PullRequestShelf
 from journeyman.gateway.gateway import Gateway
-from journeyman.git.mirrors import Mirrors
+from journeyman.git.mirrors import Mirror
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -29,6 +29,10 @@ class Control(Protocol):
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         """Pause or cancel; returns when nothing of the order runs any more."""
+        ...
+
+    async def positions(self) -> Mapping[str, int]:
+        """The place in the line of every order that waits to be started."""
         ...
 
     async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder: ...
@@ -49,7 +53,8 @@ class Services:
     forges: Mapping[str, Forge]
     """By `Repository.forge`."""
     local_pull_requests: PullRequestShelf
-    mirrors: Mirrors
+    mirror_of: Callable[[WorkOrder], Awaitable[Mirror]]
+    """The mirror of an order's repository, with what the order holds by now."""
     sandboxes: SandboxProvider
     agents: Mapping[str, Agent]
     """By name; the first is the one that orders get when they name none."""

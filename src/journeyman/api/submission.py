@@ -15,6 +15,7 @@ from journeyman.api.models import NewWorkOrder
 from journeyman.api.services import Services
 from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, SandboxUnavailable
 from journeyman.events.types import AgentWorkOrderCreated, Event, GithubIssueRead
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Issue, RepositoryFacts
 from journeyman.work_orders.order import (
     WorkOrder,
@@ -36,9 +37,11 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
         if earlier is not None:
             return earlier
     order, events = await _prepare(services, request)
+    failpoint("order_accepted")
     order, _ = await services.orders.create(
         order, *events, idempotency_key=idempotency_key, request_digest=digest
     )
+    failpoint("row_written")
     services.order_accepted()
     return order
 

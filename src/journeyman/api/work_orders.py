@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from journeyman.api.models import (
-    AgentWorkOrder,
     EvidenceRecord,
     EvidenceRecords,
     GitFacts,
@@ -69,23 +68,26 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
         created_before=query.created_before,
     )
     found, total = await services.orders.find(wanted, limit=query.limit, offset=query.offset, sort=query.sort)
+    places = await services.control.positions() if any(order.is_waiting for order in found) else {}
+    shown = [OneWorkOrder.of(order, places.get(order.agent_work_order_id)) for order in found]
     return WorkOrderPage(
-        agent_work_orders=[AgentWorkOrder.model_validate(order) for order in found],
+        agent_work_orders=[one.agent_work_order for one in shown],
         total_count=total,
         has_more=query.offset + len(found) < total,
     )
 
 
 @router.get("/{agent_work_order_id}")
-async def show(order: Order) -> OneWorkOrder:
-    return OneWorkOrder.of(order)
+async def show(order: Order, services: Given) -> OneWorkOrder:
+    places = await services.control.positions() if order.is_waiting else {}
+    return OneWorkOrder.of(order, places.get(order.agent_work_order_id))
 
 
 @router.get("/{agent_work_order_id}/git-progress")
 async def git_progress(order: Order, services: Given) -> GitProgress:
     facts = GitFacts()
     if order.base_commit_sha is not None:
-        mirror = services.mirrors.at(_repository_of(order, services.settings))
+        mirror = await services.mirror_of(order)
         facts = GitFacts.model_validate(
             await mirror.progress(order.agent_work_order_id, order.git_branch_name, order.base_commit_sha)
         )
@@ -127,7 +129,7 @@ async def diff(order: Order, request: Request, services: Given) -> Response:
     """Unified diff against the base; as `{agent_work_order_id, diff}` where JSON is asked for."""
     text = ""
     if order.base_commit_sha is not None:
-        mirror = services.mirrors.at(_repository_of(order, services.settings))
+        mirror = await services.mirror_of(order)
         head = await mirror.branch_head(order.git_branch_name)
         if head is not None:
             text = await mirror.diff(order.base_commit_sha, head)

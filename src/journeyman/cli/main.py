@@ -55,6 +55,15 @@ def serve(
 
 
 @app.command()
+def worker() -> None:
+    """Carry out the orders of a shared PostgreSQL database; any number, on any machine."""
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    product.work(load_settings(), on_ready=lambda name: typer.echo(f"Journeyman works as {name}"))
+
+
+@app.command()
 def migrate() -> None:
     """Bring the database up to date."""
     from journeyman import app as product

@@ -5,11 +5,11 @@ same round: our own records say which steps are completed, and those are not don
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 from journeyman.engine.workshop import Workshop
-from journeyman.errors import Conflict
+from journeyman.errors import Category, Conflict
 from journeyman.events.types import (
     AgentWorkOrderAwaitingApproval,
     AgentWorkOrderCancelled,
@@ -20,6 +20,7 @@ from journeyman.events.types import (
 )
 from journeyman.work_orders.order import Status, StepRecord, WorkOrder
 from journeyman.workflows.graph import upstream_of
+from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
 
 Stop = Literal["paused", "cancelled"]
@@ -31,11 +32,8 @@ _MAY_REST: dict[Rest, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
     "awaiting_approval": frozenset({"running"}),
 }
-_TOLD: dict[Rest, Event] = {
-    "paused": AgentWorkOrderPaused(),
-    "cancelled": AgentWorkOrderCancelled(),
-    "awaiting_approval": AgentWorkOrderAwaitingApproval(),
-}
+_UNTIL_A_PERSON_ACTS: frozenset[Category] = frozenset({"budget", "quota"})
+"""What stops an order without being its fault: it pauses, and goes on from there."""
 _RESTED: dict[Standstill, tuple[Status, ...]] = {
     "pause": ("paused",),
     "failure": ("failed", "cancelled"),
@@ -66,7 +64,16 @@ def steps_to_redo(workflow: Workflow, records: Iterable[StepRecord]) -> frozense
     return frozenset(name for name in needs if not {name, *upstream_of(name, needs)} <= fine)
 
 
-async def rest(workshop: Workshop, order_id: str, stop: Rest) -> WorkOrder:
+def what_pauses(ends: Iterable[Done]) -> Done | None:
+    """The end of a step that the order cannot help and a person, or time, can."""
+    return next(
+        (end for end in ends if end.status == "failed" and end.error_category in _UNTIL_A_PERSON_ACTS), None
+    )
+
+
+async def rest(
+    workshop: Workshop, order_id: str, stop: Rest, *, because: Done | None = None, only_if_free: bool = False
+) -> WorkOrder:
     """Put an order whose round is not running any more to rest.
 
     Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
@@ -78,12 +85,34 @@ async def rest(workshop: Workshop, order_id: str, stop: Rest) -> WorkOrder:
     await workshop.set_down(order, keep_workspace=stop != "cancelled")
     cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
-    ended = {"execution_completed_at": datetime.now(UTC)} if stop == "cancelled" else {}
+    changes: dict[str, Any] = {}
+    if because is not None:
+        changes = {"error_message": because.error_message, "error_category": because.error_category}
+    if because is not None and because.retry_after is not None:
+        changes["resume_at"] = datetime.now(UTC) + timedelta(seconds=because.retry_after)
     if stop == "cancelled":
+        changes["execution_completed_at"] = datetime.now(UTC)
         for prompt in await workshop.orders.prompts(order_id):
             if prompt.status == "queued":
                 await workshop.orders.cancel_prompt(order_id, prompt.number)
-    return await workshop.orders.change(order_id, _TOLD[stop], status=stop, **ended)
+    told = _told(stop, because, changes.get("resume_at"))
+    change = workshop.orders.change_if_free if only_if_free else workshop.orders.change
+    return await change(order_id, told, status=stop, **changes)
+
+
+def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event:
+    if stop == "cancelled":
+        return AgentWorkOrderCancelled()
+    if stop == "awaiting_approval":
+        return AgentWorkOrderAwaitingApproval()
+    if because is None:
+        return AgentWorkOrderPaused()
+    return AgentWorkOrderPaused(
+        reason=because.error_message,
+        error_category=because.error_category,
+        hint=because.hint,
+        resume_at=resume_at,
+    )
 
 
 async def go_on(workshop: Workshop, order_id: str, *, after: Standstill) -> WorkOrder:
@@ -105,4 +134,5 @@ async def go_on(workshop: Workshop, order_id: str, *, after: Standstill) -> Work
         error_message=None,
         error_category=None,
         execution_completed_at=None,
+        resume_at=None,
     )

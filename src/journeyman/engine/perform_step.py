@@ -5,6 +5,7 @@ knows how each of its steps ended.
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from journeyman import telemetry
+from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.retries import some_jitter, wait_before_retry
 from journeyman.engine.waiting import approved
 from journeyman.engine.workshop import Workshop, order_context
@@ -21,6 +23,7 @@ from journeyman.errors import (
     InvalidWorkflow,
     JourneymanError,
     NotAllowed,
+    StoreUnavailable,
     Transient,
 )
 from journeyman.events.types import (
@@ -54,14 +57,14 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
     if order.status == "pending":
         order = await workshop.orders.change(
             order_id,
-            AgentWorkOrderStarted(round=order.round),
+            AgentWorkOrderStarted(round=order.round, worker_id=workshop.worker_id),
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
     tries = 1
     while (error := await _prepare(workshop, order)) is not None:
         wait = wait_before_retry(
-            error.category, tries, 0, passes=error.retryable, retry_after=error.retry_after
+            error.category, tries, _retries(error), passes=error.retryable, retry_after=error.retry_after
         )
         if wait is None:
             return _failed("prepare", error)
@@ -155,7 +158,7 @@ async def _run(step: _Attempts) -> Done:
         wait = wait_before_retry(
             error.category,
             attempt,
-            spec.retries,
+            _retries(error, spec.retries),
             passes=error.retryable,
             retry_after=error.retry_after,
             jitter=some_jitter(),
@@ -176,6 +179,11 @@ async def _run(step: _Attempts) -> Done:
     )
     await orders.save_step(ended, *_told_end(spec, end, duration))
     return end
+
+
+def _retries(error: JourneymanError, allowed: int = 0) -> int:
+    """A full disk or a lost database is no fault of the step, so it is waited out, however long it takes."""
+    return sys.maxsize if isinstance(error, StoreUnavailable) else allowed
 
 
 async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRecord:
@@ -221,6 +229,11 @@ def as_ours(error: Exception) -> JourneymanError:
     """One of our errors for anything that was raised; what we did not foresee is logged in full."""
     if isinstance(error, JourneymanError):
         return error
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return StoreUnavailable(
+            f"there is no room on the disk: {error}",
+            hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
+        )
     if isinstance(error, TimeoutError | ConnectionError):
         return Transient(f"{type(error).__name__}: {error}", hint="Try again.")
     telemetry.logger().error("unexpected_error", exc_info=error)
@@ -244,6 +257,7 @@ def _failed(kind: str, error: JourneymanError) -> Done:
         error_message=error.message,
         error_category=error.category,
         hint=error.hint,
+        retry_after=error.retry_after,
     )
 
 

@@ -28,7 +28,7 @@ def wait_before_retry(
     """
     if attempt > (max(retries, _RETRIES_OF_PASSING_FAULTS) if passes else retries) or category in _POINTLESS:
         return None
-    backoff = min(2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
+    backoff = min(2.0 ** min(attempt - 1, 10), _LONGEST_WAIT_SECONDS)
     return max(backoff * (1 + jitter), retry_after or 0.0)
 
 

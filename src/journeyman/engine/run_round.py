@@ -16,10 +16,12 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfiguredInstance
 
-from journeyman.engine.control import Stop, rest
+from journeyman.engine.control import Rest, Stop, rest, what_pauses
 from journeyman.engine.end_round import end_round
+from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.workshop import Workshop
+from journeyman.errors import Superseded
 from journeyman.workflows.progress import Done, Move, next_moves
 from journeyman.workflows.schema import Workflow
 
@@ -32,6 +34,7 @@ class Rounds(DBOSConfiguredInstance):
         self._on_end = on_end
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._stops: dict[str, Stop] = {}
+        self._lost: set[str] = set()
 
     @property
     def running(self) -> set[str]:
@@ -41,49 +44,73 @@ class Rounds(DBOSConfiguredInstance):
     @DBOS.workflow(name="run_round", max_recovery_attempts=10_000)
     async def run_round(self, order_id: str, round: int, attempt: int, definition: dict[str, Any]) -> str:
         """Carry one attempt at a round to its end and return how that was."""
+        workshop = self._workshop.for_attempt(round, attempt)
         with self._interruptible(order_id):
             try:
-                return await self._tell_story(order_id, round, attempt, definition)
+                return await self._tell_story(workshop, order_id, round, attempt, definition)
+            except Superseded:
+                return await self._let_go(order_id)
             except asyncio.CancelledError:
-                if order_id not in self._stops:
+                if order_id not in self._stops and order_id not in self._lost:
                     raise
                 # It was asked for and ends here: what follows must not count as cancelled.
                 self._tasks[order_id].uncancel()
-                return (await rest(self._workshop, order_id, self._stops[order_id])).status
+                if order_id in self._lost:
+                    return await self._let_go(order_id)
+                stop = self._stops[order_id]
+                return (await outlast(lambda: rest(workshop, order_id, stop))).status
 
-    async def _tell_story(self, order_id: str, round: int, attempt: int, definition: dict[str, Any]) -> str:
+    async def _tell_story(
+        self, workshop: Workshop, order_id: str, round: int, attempt: int, definition: dict[str, Any]
+    ) -> str:
         workflow = Workflow.model_validate(definition)
-        beginning = await self._begin(order_id, round, attempt)
+        beginning = await self._begin(workshop, order_id, round, attempt)
         if beginning.status == "skipped":
             return "over already"
         done: dict[str, Done] = {}
         if beginning.status == "completed":
             while moves := next_moves(workflow, done, beginning.output):
-                ends = await asyncio.gather(*(self._perform(order_id, move, done) for move in moves))
+                ends = await asyncio.gather(
+                    *(self._perform(workshop, order_id, move, done) for move in moves)
+                )
+                if (because := what_pauses(ends)) is not None:
+                    return await self._rest(workshop, order_id, "paused", because)
                 if any(end.status == "awaiting_approval" for end in ends):
-                    return await self._wait_for_a_person(order_id)
+                    return await self._rest(workshop, order_id, "awaiting_approval")
                 done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
-        return await self._end(order_id, workflow, beginning, done)
+        return await self._end(workshop, order_id, workflow, beginning, done)
 
-    async def _begin(self, order_id: str, round: int, attempt: int) -> Done:
+    async def _begin(self, workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
         return Done(
-            **await DBOS.run_step_async({"name": "begin"}, self._begin_once, order_id, round, attempt)
+            **await DBOS.run_step_async({"name": "begin"}, _begin_once, workshop, order_id, round, attempt)
         )
 
-    async def _perform(self, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
+    async def _perform(self, workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
         return Done(
             **await DBOS.run_step_async(
-                {"name": f"step {move.step.name}"}, self._perform_once, order_id, move, dict(done)
+                {"name": f"step {move.step.name}"}, _perform_once, workshop, order_id, move, dict(done)
             )
         )
 
-    async def _wait_for_a_person(self, order_id: str) -> str:
-        return await DBOS.run_step_async({"name": "wait"}, self._rest_once, order_id)
+    async def _rest(self, workshop: Workshop, order_id: str, how: Rest, because: Done | None = None) -> str:
+        return await DBOS.run_step_async({"name": "rest"}, _rest_once, workshop, order_id, how, because)
 
-    async def _end(self, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]) -> str:
+    async def _end(
+        self,
+        workshop: Workshop,
+        order_id: str,
+        workflow: Workflow,
+        beginning: Done,
+        done: Mapping[str, Done],
+    ) -> str:
         return await DBOS.run_step_async(
-            {"name": "end"}, end_round, self._workshop, order_id, workflow, beginning, done
+            {"name": "end"}, _end_once, workshop, order_id, workflow, beginning, done
         )
+
+    async def _let_go(self, order_id: str) -> str:
+        """Somebody else has the order: end what runs here, and touch nothing of it."""
+        await self._workshop.let_go(order_id)
+        return "superseded"
 
     async def stop(self, order_id: str, stop: Stop) -> None:
         """Stop a round that runs here, in the middle of a step too; returns when all of it has ended."""
@@ -97,6 +124,16 @@ class Rounds(DBOSConfiguredInstance):
                 await asyncio.wait({task})
             finally:
                 del self._stops[order_id]
+
+    async def lose(self, order_id: str) -> None:
+        """End a round of an order that is not ours any more; returns when all of it has ended."""
+        if (task := self._tasks.get(order_id)) is not None:
+            self._lost.add(order_id)
+            task.cancel()
+            try:
+                await asyncio.wait({task})
+            finally:
+                self._lost.discard(order_id)
 
     async def interrupt(self) -> None:
         """Cut off what runs in this process. It counts as a crash: the next start goes on with it."""
@@ -116,13 +153,25 @@ class Rounds(DBOSConfiguredInstance):
             del self._tasks[order_id]
             self._on_end()
 
-    # What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
 
-    async def _rest_once(self, order_id: str) -> str:
-        return (await rest(self._workshop, order_id, "awaiting_approval")).status
+# What a durable step returns is stored as JSON, so values cross this line as plain dictionaries.
 
-    async def _begin_once(self, order_id: str, round: int, attempt: int) -> dict[str, Any]:
-        return asdict(await begin_round(self._workshop, order_id, round, attempt))
 
-    async def _perform_once(self, order_id: str, move: Move, done: Mapping[str, Done]) -> dict[str, Any]:
-        return asdict(await perform(self._workshop, order_id, move, done))
+async def _begin_once(workshop: Workshop, order_id: str, round: int, attempt: int) -> dict[str, Any]:
+    return asdict(await outlast(lambda: begin_round(workshop, order_id, round, attempt)))
+
+
+async def _perform_once(
+    workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]
+) -> dict[str, Any]:
+    return asdict(await outlast(lambda: perform(workshop, order_id, move, done)))
+
+
+async def _rest_once(workshop: Workshop, order_id: str, how: Rest, because: Done | None) -> str:
+    return (await outlast(lambda: rest(workshop, order_id, how, because=because))).status
+
+
+async def _end_once(
+    workshop: Workshop, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
+) -> str:
+    return await outlast(lambda: end_round(workshop, order_id, workflow, beginning, done))

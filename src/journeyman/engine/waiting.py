@@ -12,6 +12,7 @@ from journeyman.engine.control import go_on
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, NotAllowed
 from journeyman.events.types import ApprovalDecided, ApprovalRequested
+from journeyman.failpoints import failpoint
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import WorkOrder
 from journeyman.workflows.schema import StepSpec
@@ -70,5 +71,7 @@ async def decide(
         raise Conflict(f"several steps wait for a decision: {names}", hint="Name the step.")
     answer = replace(open_ones[-1], decision=decision, comment=comment, decided_at=datetime.now(UTC))
     told = ApprovalDecided(step=answer.step, decision=decision, comment=comment, commit_sha=answer.commit_sha)
+    failpoint("approval_received")
     await workshop.orders.save_approval(answer, told)
+    failpoint("approval_recorded")
     return await go_on(workshop, order_id, after="approval")

@@ -1,50 +1,73 @@
-"""The worker: launches the durable engine in this process and starts rounds in it.
+"""The worker: launches the durable engine in this process, takes orders up and carries out their rounds.
+
+Orders wait in our own table, not in the engine's queue: starting one costs no polling of the engine, and
+the line can be seen by whoever reads orders. Any number of workers may share a PostgreSQL database. Each
+gives signs of life; what a dead one held is taken up by another as the next attempt at the same round.
 
 A workflow's id is made of the order, its round and the attempt at it, so starting it twice is once. The
 application version is fixed: were it a hash of the code, every upgrade would strand what is running.
-
-Orders wait in our own table, not in the engine's queue: starting one costs no polling, and the line can
-be seen by whoever reads orders.
 """
 
 import asyncio
+import secrets
+import socket
+import time
+from collections import Counter
 from pathlib import Path
-from typing import Literal
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman import telemetry
 from journeyman.database import engine_database
-from journeyman.engine.control import Standstill, Stop, check_rest, go_on
+from journeyman.engine.control import Stop, go_on
+from journeyman.engine.give_up import give_up
 from journeyman.engine.prompts import next_round
-from journeyman.engine.queue import Waiting, next_to_start
+from journeyman.engine.queue import next_to_start
 from journeyman.engine.run_round import Rounds
-from journeyman.engine.waiting import decide
+from journeyman.engine.store import Held
+from journeyman.engine.watchdog import Patience, Stillness, remedy
 from journeyman.engine.workshop import Workshop
+from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
 
 _VERSION = "1"
 _THREADS = 16
 _LOOK_ANYWAY_SECONDS = 5.0
-"""Orders that another process accepted are found without a wake-up from it."""
+"""Orders that a prompt or a time makes ready are found without a wake-up."""
+_PULSE_SECONDS = 1.0
+
+
+def worker_id_of(home: Path) -> str:
+    """The name of the worker that lives in this home: the same after every restart, different elsewhere."""
+    file = home / "worker-id"
+    if not file.exists():
+        fresh = file.with_suffix(".fresh")
+        fresh.write_text(f"worker-{secrets.token_hex(6)}\n")
+        fresh.replace(file)
+    return file.read_text().strip()
 
 
 class Worker:
     def __init__(self, workshop: Workshop, *, database_url: str, home: Path) -> None:
         self._workshop = workshop
+        self._claims = workshop.claims
+        self.worker_id = workshop.worker_id
         self._news = asyncio.Event()
         self._rounds = Rounds(workshop, on_end=self._news.set)
-        self._starting: set[str] = set()
-        """Workflow ids that were started and have not taken their order up yet."""
         self._deciding = asyncio.Lock()
         """Held while an order is started or stopped, so that none slips from one into the other."""
-        self._dispatching: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stopping: dict[str, asyncio.Task[None]] = {}
+        self._patience = Patience(stalled_seconds=workshop.settings.stall_seconds)
+        self._orders_still: Stillness[tuple[str, int]] = Stillness()
+        self._workers_still: Stillness[str] = Stillness()
+        self._rescues: Counter[str] = Counter()
         url, engine = engine_database(database_url, home)
         config: DBOSConfig = {
             "name": "journeyman",
             "system_database_url": url,
             "application_version": _VERSION,
-            "executor_id": "embedded",
+            "executor_id": self.worker_id,
             "max_executor_threads": _THREADS,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "WARNING",
@@ -56,40 +79,31 @@ class Worker:
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
         await self._workshop.sweep()
+        await self._claims.beat(self.worker_id, socket.gethostname())
         DBOS.launch()
-        self._dispatching = asyncio.create_task(self._dispatch())
+        for order in await self._claims.orders_held_by(self.worker_id):
+            if order.status == "pending":  # claimed, and cut off before the engine knew of it
+                await self._begin(order)
+        self._tasks = [asyncio.create_task(self._dispatch()), asyncio.create_task(self._pulse())]
 
     def wake(self) -> None:
         """There is a new order."""
         self._news.set()
 
-    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
-        """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen."""
-        if check_rest(await self._workshop.orders.get(order_id), stop):
-            async with self._deciding:
-                await self._rounds.stop(order_id, stop)
-        return await self._workshop.orders.get(order_id)
-
-    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
-        """Let a paused, failed or cancelled order go on from the step it was stopped at."""
-        order = await go_on(self._workshop, order_id, after=after)
-        self.wake()
-        return order
-
-    async def decide(
-        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
-    ) -> WorkOrder:
-        """Take a person's decision on a step that waits for it."""
-        order = await decide(self._workshop, order_id, step, decision, comment)
-        self.wake()
-        return order
+    async def stop_here(self, order_id: str, stop: Stop) -> None:
+        """Pause or cancel an order of this worker. When this returns nothing of it runs any more."""
+        async with self._deciding:
+            await self._rounds.stop(order_id, stop)
 
     async def stop(self) -> None:
-        """Stop taking work. What is running is cut off here and goes on at the next start."""
-        if self._dispatching is not None:
-            self._dispatching.cancel()
-            await asyncio.gather(self._dispatching, return_exceptions=True)
+        """Stop taking work. What is running is cut off here and goes on elsewhere, or at the next start."""
+        for task in (*self._tasks, *self._stopping.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._stopping.values(), return_exceptions=True)
         await self._rounds.interrupt()
+        if self._workshop.is_shared:
+            await self._hand_over(self.worker_id, "its worker was stopped")
+            await self._claims.sign_off(self.worker_id)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
 
     async def _dispatch(self) -> None:
@@ -106,25 +120,107 @@ class Worker:
                 continue
 
     async def _start_what_may(self) -> None:
+        orders, settings = self._workshop.orders, self._workshop.settings
+        for order_id in await orders.orders_with_prompts():
+            await orders.start_prompt(order_id, next_round)
+        for order_id in await orders.due_to_resume():
+            await go_on(self._workshop, order_id, after="pause")
         async with self._deciding:
-            await self._start_next()
+            taken = await self._claims.claim(
+                self.worker_id,
+                lambda waiting, running, here: next_to_start(
+                    waiting,
+                    running,
+                    free=settings.max_concurrent_orders - here,
+                    per_repository=settings.max_concurrent_orders_per_repository,
+                ),
+            )
+            for order in taken:
+                await self._begin(order)
 
-    async def _start_next(self) -> None:
-        for order_id in await self._workshop.orders.orders_with_prompts():
-            await self._workshop.orders.start_prompt(order_id, next_round)
-        pending = {order.agent_work_order_id: order for order in await self._workshop.orders.pending()}
-        self._starting &= {_workflow_id(order) for order in pending.values()}
-        starting = {order_id for order_id, order in pending.items() if _workflow_id(order) in self._starting}
-        waiting = [Waiting(order_id, order.priority, order.created_at) for order_id, order in pending.items()]
-        limit = self._workshop.settings.max_concurrent_orders
-        for order_id in next_to_start(waiting, self._rounds.running | starting, limit=limit):
-            order = pending[order_id]
-            self._starting.add(_workflow_id(order))
-            with SetWorkflowID(_workflow_id(order)):
-                await DBOS.start_workflow_async(
-                    self._rounds.run_round, order_id, order.round, order.attempt, order.workflow
+    async def _begin(self, order: WorkOrder) -> None:
+        with SetWorkflowID(f"{order.agent_work_order_id}-{order.round}-{order.attempt}"):
+            await DBOS.start_workflow_async(
+                self._rounds.run_round, order.agent_work_order_id, order.round, order.attempt, order.workflow
+            )
+        failpoint("enqueued")
+
+    async def _pulse(self) -> None:
+        """Give signs of life, and look after what stands still: others' orders and this worker's own."""
+        shared, beaten = self._workshop.is_shared, time.monotonic()
+        while True:
+            try:
+                await self._look_after_own()
+                if shared:
+                    await self._claims.beat(self.worker_id, socket.gethostname())
+                    beaten = time.monotonic()
+                    await self._look_after_others()
+                    self._news.set()
+            except Exception as error:
+                # As above: a worker that stops to look would leave orders alone for ever.
+                telemetry.logger().error("worker_could_not_look", exc_info=error)
+            if shared and time.monotonic() - beaten > self._workshop.settings.worker_lease_seconds:
+                await self._lose(self._rounds.running)  # by now somebody else may have them
+            await asyncio.sleep(_PULSE_SECONDS)
+
+    async def _look_after_own(self) -> None:
+        held = {one.order_id: one for one in await self._claims.held_by(self.worker_id)}
+        await self._lose(self._rounds.running - held.keys())
+        for one in held.values():
+            if one.stop_requested is not None and one.order_id not in self._stopping:
+                self._stopping[one.order_id] = asyncio.create_task(self._stop_as_asked(one))
+        still = self._orders_still.watch(
+            {(one.order_id, one.attempt): one.last_sequence for one in held.values()}, time.monotonic()
+        )
+        for one in held.values():
+            await self._rescue(one, still[one.order_id, one.attempt])
+
+    async def _stop_as_asked(self, held: Held) -> None:
+        assert held.stop_requested is not None
+        try:
+            await self.stop_here(held.order_id, held.stop_requested)
+        finally:
+            del self._stopping[held.order_id]
+
+    async def _rescue(self, held: Held, still_seconds: float) -> None:
+        found = remedy(
+            is_attended=held.order_id in self._rounds.running,
+            still_seconds=still_seconds,
+            rescues=self._rescues[held.order_id],
+            patience=self._patience,
+        )
+        if found is None:
+            return
+        what, why = found
+        telemetry.logger().warning(
+            "order_without_progress", agent_work_order_id=held.order_id, remedy=what, reason=why
+        )
+        self._rescues[held.order_id] += 1
+        await self._rounds.lose(held.order_id)
+        if what == "give up":
+            await give_up(self._workshop, held, why)
+        else:
+            await self._claims.requeue(held, why)
+        self.wake()
+
+    async def _look_after_others(self) -> None:
+        lease = self._workshop.settings.worker_lease_seconds
+        beats = await self._claims.signs_of_life()
+        still = self._workers_still.watch(beats, time.monotonic())
+        for worker_id, count in beats.items():
+            if worker_id != self.worker_id and still[worker_id] > lease:
+                await self._claims.strike_off(worker_id, count)
+        for worker_id in await self._claims.holders() - (await self._claims.signs_of_life()).keys():
+            await self._hand_over(worker_id, "its worker gave no sign of life")
+
+    async def _hand_over(self, worker_id: str, reason: str) -> None:
+        for held in await self._claims.held_by(worker_id):
+            if await self._claims.requeue(held, reason):
+                telemetry.logger().warning(
+                    "order_requeued", agent_work_order_id=held.order_id, worker_id=worker_id, reason=reason
                 )
 
-
-def _workflow_id(order: WorkOrder) -> str:
-    return f"{order.agent_work_order_id}-{order.round}-{order.attempt}"
+    async def _lose(self, order_ids: set[str]) -> None:
+        for order_id in order_ids:
+            telemetry.logger().warning("order_lost", agent_work_order_id=order_id)
+            await self._rounds.lose(order_id)

@@ -7,15 +7,18 @@ nothing but time.
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from journeyman.agents.base import Agent
 from journeyman.agents.roles import follow_up_task
+from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
 from journeyman.events.types import GitBranchCreated, SandboxCreated
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
-from journeyman.git.mirrors import Mirrors
+from journeyman.git.bundles import pack, unpack
+from journeyman.git.mirrors import Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
@@ -41,6 +44,11 @@ class Workshop:
     sandboxes: SandboxProvider
     forges: Mapping[str, Forge]
     agents: Mapping[str, Agent]
+    claims: Claims
+    worker_id: str
+    """Who works here; names this home among all that share the database."""
+    is_shared: bool = False
+    """Whether workers on other machines may go on with what was begun here."""
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
@@ -54,6 +62,10 @@ class Workshop:
             allow_local=True,
             must_exist=False,
         )
+
+    def for_attempt(self, round: int, attempt: int) -> "Workshop":
+        """The workshop of one attempt at a round: nothing that it writes counts once another has begun."""
+        return replace(self, orders=self.orders.held_by(f"{self.worker_id}/{round}/{attempt}"))
 
     async def prepare(self, order: WorkOrder) -> None:
         """Bring the mirror up to date, make the branch and its workspace.
@@ -77,7 +89,34 @@ class Workshop:
             order = await self.orders.change(
                 order.agent_work_order_id, created, base_branch=base_branch, base_commit_sha=base
             )
+        if self.is_shared and (work := await self._work_of_another(order)) is not None:
+            self._open.pop(order.agent_work_order_id, None)
+            await self.workspaces.remove(order.agent_work_order_id)
+            await unpack(mirror, work.refs, work.content)
         await self._open_workspace(order, repository)
+
+    async def mirror_of(self, order: WorkOrder) -> Mirror:
+        """The mirror with what the order holds by now, wherever its worker is."""
+        repository = self.repository(order)
+        mirror = self.mirrors.at(repository)
+        if self.is_shared and (work := await self._work_of_another(order)) is not None:
+            if not mirror.path.exists():
+                mirror = await self.mirrors.refresh(
+                    repository, await self.forges[repository.forge].remote(repository)
+                )
+            await unpack(mirror, work.refs, work.content)
+        return mirror
+
+    async def keep(self, order_id: str, workspace: Workspace) -> None:
+        """Put the order's work where another machine finds it, in case this one never comes back."""
+        if self.is_shared and (packed := await pack(workspace)) is not None:
+            await self.claims.save_bundle(self.orders, order_id, Bundle(self.worker_id, *packed))
+
+    async def _work_of_another(self, order: WorkOrder) -> Bundle | None:
+        order_id = order.agent_work_order_id
+        if not await self.claims.has_bundle_of_another(order_id, self.worker_id):
+            return None
+        return await self.claims.bundle(order_id)
 
     async def head(self, order: WorkOrder) -> str:
         """The commit that the order's branch is at."""
@@ -108,6 +147,7 @@ class Workshop:
             author=await self._author(forge),
             open_sandbox=open_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
+            keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
     async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False) -> None:
@@ -115,14 +155,23 @@ class Workshop:
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
         """
+        failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
         if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
             workspace = await self._open_workspace(order, self.repository(order))
-            await workspace.snapshot()
+            if await workspace.snapshot() is not None:
+                await self.keep(order.agent_work_order_id, workspace)
         if not keep_workspace:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
+        failpoint("teardown_ended")
+
+    async def let_go(self, order_id: str) -> None:
+        """End what runs here of an order that somebody else has; its files are left as they are."""
+        await self.sandboxes.cleanup(order_id)
+        self._open.pop(order_id, None)
+        self._locks.pop(order_id, None)
 
     async def sweep(self) -> None:
         """Remove what dead orders left behind on this machine."""
@@ -139,6 +188,7 @@ class Workshop:
         assert order.base_commit_sha is not None, "prepare() comes first"
         known = self._open.get(order.agent_work_order_id)
         if known is None or not known.tree.is_dir():
+            failpoint("workspace_started")
             known = await self.workspaces.open(
                 self.mirrors.at(repository),
                 order_id=order.agent_work_order_id,
@@ -146,11 +196,13 @@ class Workshop:
                 branch=order.git_branch_name,
                 base_commit_sha=order.base_commit_sha,
             )
+            failpoint("workspace_made")
             self._open[order.agent_work_order_id] = known
         return known
 
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
+        failpoint("sandbox_started")
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -165,6 +217,7 @@ class Workshop:
                 ),
             )
         )
+        failpoint("sandbox_created")
         current = await self.orders.get(order.agent_work_order_id)
         if current.sandbox_identifier is None:
             made = SandboxCreated(

@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 
 from journeyman.database import Database
-from journeyman.events.log import read
+from journeyman.events.log import last_sequences, read
 from journeyman.events.types import StoredEvent
 
 _LOOK_ANYWAY_SECONDS = 1.0
-"""Events of another process arrive without a wake-up from this one."""
+_LOOK_OUT_SECONDS = 0.2
+"""Events of another process arrive without a wake-up: one look for all readers together finds them."""
 
 
 class Feed:
@@ -21,6 +22,7 @@ class Feed:
         self._database = database
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
         self._closed = False
+        self._looking: asyncio.Task[None] | None = None
 
     def notify(self, order_id: str) -> None:
         for waiter in self._waiting.get(order_id, ()):
@@ -38,6 +40,7 @@ class Feed:
         """Every event after a cursor, those to come included, each once and in order."""
         news = asyncio.Event()
         self._waiting[order_id].add(news)
+        self._look_out()
         try:
             while not self._closed:
                 news.clear()
@@ -46,11 +49,29 @@ class Feed:
                     after = stored.sequence
                     yield stored
                 if not batch:
+                    self._look_out()
                     await _wait(news, _LOOK_ANYWAY_SECONDS)
         finally:
             self._waiting[order_id].discard(news)
             if not self._waiting[order_id]:
                 del self._waiting[order_id]
+
+    def _look_out(self) -> None:
+        # On SQLite there is no other process.
+        if not self._database.is_sqlite and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.create_task(self._keep_looking())
+            # A fault of the database ends it; the readers meet the same fault and say so.
+            self._looking.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _keep_looking(self) -> None:
+        seen: dict[str, int] = {}
+        while self._waiting and not self._closed:
+            last = await last_sequences(self._database, list(self._waiting))
+            for order_id in last.keys() & seen.keys():
+                if last[order_id] != seen[order_id]:
+                    self.notify(order_id)
+            seen = last
+            await asyncio.sleep(_LOOK_OUT_SECONDS)
 
 
 async def _wait(news: asyncio.Event, seconds: float) -> None:

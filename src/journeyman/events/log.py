@@ -4,44 +4,57 @@
 tells is; the reader is woken by the feed after the commit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from journeyman.database import Database, Transaction
+from journeyman.database import Database, Transaction, upserting
+from journeyman.errors import Superseded
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
 
 
-async def append(connection: Transaction, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
-    """Write events with the next numbers of their order, in the caller's transaction."""
-    return await connection.run_sync(_append, order_id, new) if new else []
+async def append(
+    connection: Transaction, order_id: str, new: Sequence[Event], *, holder: str | None = None
+) -> list[StoredEvent]:
+    """Write events with the next numbers of their order, in the caller's transaction.
+
+    With a holder, only if the order is still theirs: else Superseded is raised and nothing is written.
+    """
+    return await connection.run_sync(_append, order_id, new, holder) if new or holder else []
 
 
-def _counting(upsert: Any) -> Any:
+@cache
+def _counting(dialect: str, for_holder: bool) -> Any:
+    """Built once: this is the statement that every change in the house waits for."""
     return (
-        upsert(event_counters)
+        upserting(dialect)(event_counters)
         .values(agent_work_order_id=bindparam("order_id"), last_sequence=bindparam("more"))
         .on_conflict_do_update(
             index_elements=["agent_work_order_id"],
             set_={"last_sequence": event_counters.c.last_sequence + bindparam("more")},
+            where=event_counters.c.holder == bindparam("held_by") if for_holder else None,
         )
         .returning(event_counters.c.last_sequence)
     )
 
 
-# Built once: this is the statement that every change in the house waits for.
-_COUNT = {"sqlite": _counting(sqlite_insert), "postgresql": _counting(postgresql_insert)}
 _WRITE = insert(events)
 
 
-def _append(connection: Connection, order_id: str, new: Sequence[Event]) -> list[StoredEvent]:
-    count = _COUNT[connection.dialect.name]
-    last = connection.execute(count, {"order_id": order_id, "more": len(new)}).scalar_one()
+def _append(
+    connection: Connection, order_id: str, new: Sequence[Event], holder: str | None
+) -> list[StoredEvent]:
+    count = _counting(connection.dialect.name, holder is not None)
+    values = {"order_id": order_id, "more": len(new)} | ({"held_by": holder} if holder else {})
+    last = connection.execute(count, values).scalar()
+    if last is None:
+        raise Superseded(f"{order_id} is no longer held by {holder}", hint="Another worker goes on with it.")
+    if not new:
+        return []
     now = datetime.now(UTC)
     stored = [
         StoredEvent.model_construct(
@@ -85,6 +98,16 @@ async def read(
     async with database.reading() as connection:
         rows = (await connection.execute(query)).mappings().all()
     return [_stored(row) for row in rows]
+
+
+async def last_sequences(database: Database, order_ids: Collection[str]) -> dict[str, int]:
+    """How far the log of each of these orders has come."""
+    query = select(event_counters.c.agent_work_order_id, event_counters.c.last_sequence).where(
+        event_counters.c.agent_work_order_id.in_(order_ids)
+    )
+    async with database.reading() as connection:
+        rows = (await connection.execute(query)).all()
+    return {row.agent_work_order_id: row.last_sequence for row in rows}
 
 
 async def page(

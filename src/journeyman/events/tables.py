@@ -20,5 +20,9 @@ event_counters = Table(
     metadata,
     Column("agent_work_order_id", String(16), primary_key=True),
     Column("last_sequence", Integer, nullable=False),
+    Column("holder", String(128)),
 )
-"""Locks one order's sequence while it grows: numbers are dense and appear in order."""
+"""Locks one order's sequence while it grows: numbers are dense and appear in order.
+
+`holder` is who may write as the order's worker. Every change of an order passes here, so one that lost
+the order is stopped here."""

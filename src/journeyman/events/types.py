@@ -29,6 +29,7 @@ class AgentWorkOrderCreated(_Event):
 class AgentWorkOrderStarted(_Event):
     type: Literal["agent_work_order_started"] = "agent_work_order_started"
     round: int
+    worker_id: str = ""
 
 
 class AgentWorkOrderCompleted(_Event):
@@ -47,6 +48,12 @@ class AgentWorkOrderFailed(_Event):
 
 class AgentWorkOrderPaused(_Event):
     type: Literal["agent_work_order_paused"] = "agent_work_order_paused"
+    reason: str = ""
+    """Why it could not go on; empty when a person paused it."""
+    error_category: str | None = None
+    hint: str = ""
+    resume_at: datetime | None = None
+    """When it goes on by itself."""
 
 
 class AgentWorkOrderAwaitingApproval(_Event):
@@ -82,6 +89,14 @@ class AgentWorkOrderRetried(_Event):
     """The order waits to go on from the step that failed or was cut off."""
 
     type: Literal["agent_work_order_retried"] = "agent_work_order_retried"
+
+
+class AgentWorkOrderRequeued(_Event):
+    """The order waits for another attempt: whoever worked on it does not go on."""
+
+    type: Literal["agent_work_order_requeued"] = "agent_work_order_requeued"
+    worker_id: str
+    reason: str
 
 
 class SandboxCreated(_Event):
@@ -316,6 +331,7 @@ Event = Annotated[
     | AgentWorkOrderResumed
     | AgentWorkOrderCancelled
     | AgentWorkOrderRetried
+    | AgentWorkOrderRequeued
     | SandboxCreated
     | SandboxCleanupCompleted
     | GitBranchCreated

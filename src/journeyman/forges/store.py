@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from journeyman.database import Database
+from journeyman.database import Database, upserting
 from journeyman.errors import NotFound
 from journeyman.forges.base import PullRequest
 from journeyman.forges.tables import local_pull_requests as table
@@ -28,7 +26,7 @@ class LocalPullRequests:
     ) -> PullRequest:
         """The branch's pull request: the one there is, else a new draft."""
         now = datetime.now(UTC)
-        insert: Any = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        insert = upserting(self._database.dialect)
         of_branch = (table.c.repository_url == repository_url, table.c.branch == branch)
         async with self._database.writing() as connection:
             row = (await connection.execute(select(table).where(*of_branch))).mappings().first()

@@ -89,22 +89,21 @@ class ChatModel:
 
 
 class _Conversation:
-    """The messages of a conversation as JSON, written once each."""
+    """A conversation as JSON, each part of it written once."""
 
     def __init__(self) -> None:
+        self._offered: tuple[str, Sequence[ToolOffer]] | None = None
+        self._opening = b""
         self._after_first: list[Message] = []
         self._json = bytearray()
 
     def request(
         self, model: str, messages: Sequence[Message], instructions: str, tools: Sequence[ToolOffer]
     ) -> bytes:
-        head = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-        if tools:
-            head["tools"] = [_tool(tool) for tool in tools]
-        system = [{"role": "system", "content": instructions}] if instructions else []
-        opening = _dump({**head, "messages": system})
-        separator = b"," if system else b""
-        return b"".join((opening[:-2], separator, self._of(messages), b"]}"))
+        if self._offered is None or self._offered[0] != instructions or self._offered[1] is not tools:
+            self._opening = _opening(model, instructions, tools)
+            self._offered = (instructions, tools)
+        return b"".join((self._opening, self._of(messages), b"]}"))
 
     def _of(self, messages: Sequence[Message]) -> bytearray:
         later = messages[1:]
@@ -116,6 +115,16 @@ class _Conversation:
             self._json += b"," + _written(message)
             known.append(message)
         return self._json
+
+
+def _opening(model: str, instructions: str, tools: Sequence[ToolOffer]) -> bytes:
+    """A request up to where its messages go on."""
+    head: dict[str, object] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
+    if tools:
+        head["tools"] = [_tool(tool) for tool in tools]
+    system = [{"role": "system", "content": instructions}] if instructions else []
+    written = _dump({**head, "messages": system}).removesuffix(b"]}")
+    return written + b"," if system else written
 
 
 def _differ(one: Message, other: Message) -> bool:

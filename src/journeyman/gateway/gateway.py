@@ -113,6 +113,11 @@ class Gateway:
             self._model_info(ModelName(provider, model)) for provider, some in names.items() for model in some
         ] + scripts
 
+    def context_window(self, name: str) -> int | None:
+        """Tokens that a conversation with this model can have; None when nobody knows."""
+        parsed = parse_model_name(name)
+        return None if parsed.provider == "scripted" else context_window_of(name)
+
     async def listed_models(self) -> tuple[list[ModelInfo], list[str]]:
         """What can be chosen, as the providers with a key say themselves, and which could not be asked."""
         clients = await self._clients_of_loop()
@@ -144,7 +149,7 @@ class Gateway:
                     async with self._patience(call.model):
                         piece = await anext(pieces, None)
                     if piece is None:
-                        raise Internal(f"{call.model} ended without an answer")
+                        raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
                     if isinstance(piece, AssistantMessage):
                         usage = await self._settled(call.model, entry, piece.tokens)
                         if call.account is not None and self._recorder.is_on:
@@ -198,11 +203,12 @@ class Gateway:
 
     async def _built(self, name: ModelName) -> Model:
         clients = await self._clients_of_loop()
-        model = clients.models.get(name)
-        if model is None:
-            model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
-            clients.models[name] = model
-        return model
+        if name in clients.models:
+            return clients.models[name]
+        # The table of prices is read here because it, too, would hold up the loop when it is first used.
+        await self._prices.looked_up(str(name))
+        model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
+        return clients.models.setdefault(name, model)
 
     async def _clients_of_loop(self) -> _Clients:
         loop = asyncio.get_running_loop()

@@ -60,7 +60,7 @@ class Ledger:
     ) -> AsyncIterator[Entry]:
         """Make a call inside. Raises BudgetExceeded when it does not fit; waits while others may decide."""
         entry = Entry(self, secrets.token_hex(16), account)
-        need = need_of(characters, most_output_tokens, self._prices.of(account.model))
+        need = need_of(characters, most_output_tokens, await self._prices.looked_up(account.model))
         self._under_way[entry.call_id] = account.order_id
         try:
             while not await self._reserved(entry, need):

@@ -4,6 +4,7 @@ No network is needed to look. The money of a call is None when nobody knows the 
 unknown price must not look like a free one.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,6 +41,10 @@ class Prices:
             self._known[model] = self._look_up(model)
         return self._known[model]
 
+    async def looked_up(self, model: str) -> Price | None:
+        """As `of`, off the event loop, which the table would hold up when it is first used."""
+        return self._known[model] if model in self._known else await asyncio.to_thread(self.of, model)
+
     def cost(self, model: str, tokens: Tokens | None) -> float | None:
         """What a finished call cost; None when its price is unknown, or its tokens were not counted."""
         own = self._own.get(model)
@@ -50,12 +55,14 @@ class Prices:
             return None
         if own is not None:
             return _own_cost(own, tokens)
+        # Servers have been seen to count more cached tokens than tokens; the price table refuses that.
+        cache_read = min(tokens.cache_read, tokens.input)
         known = _calculate(
             model,
             input_tokens=tokens.input,
             output_tokens=tokens.output,
-            cache_read_tokens=tokens.cache_read,
-            cache_write_tokens=tokens.cache_write,
+            cache_read_tokens=cache_read,
+            cache_write_tokens=min(tokens.cache_write, tokens.input - cache_read),
         )
         return float(known.total_price) if known else None
 

@@ -11,10 +11,14 @@ from journeyman.errors import (
     InvalidRepository,
     JourneymanError,
     RateLimited,
+    StoreUnavailable,
     Transient,
     Unauthenticated,
 )
 
+_FULL = re.compile(r": (no space left on device|disk quota exceeded)$", re.IGNORECASE | re.MULTILINE)
+_CUT_OFF = re.compile(r"index\.lock': file exists", re.IGNORECASE)
+"""Nobody else works here when this is found: a git that was killed left it, and the next try removes it."""
 _LIMITED = re.compile(r"returned error: 429")
 _AUTHENTICATION = re.compile(
     r"authentication failed|could not read (username|password)|terminal prompts disabled"
@@ -39,6 +43,13 @@ _LOCKED = re.compile(r"cannot lock ref|reference already exists", re.IGNORECASE)
 def fault_of(said: str, command: str) -> JourneymanError:
     """The error for a git that failed. The first cause that fits is taken, most telling first."""
     last = last_line(said)
+    if _FULL.search(said):
+        return StoreUnavailable(
+            f"git {command} found no room: {last}",
+            hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
+        )
+    if _CUT_OFF.search(said):
+        return Transient(f"git {command} was cut off: {last}", hint="It is tried again.")
     if _LIMITED.search(said):
         return RateLimited(
             f"the forge refuses more requests for now: {last}", hint="It is tried again later."

@@ -7,6 +7,7 @@ is never overwritten.
 from pathlib import Path
 
 from journeyman.errors import Conflict, JourneymanError, NotAllowed
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Remote
 from journeyman.git.faults import fault_of, last_line
 from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run
@@ -30,6 +31,7 @@ async def push(
             f"branch {branch} is at {there} on the remote, where {expected_sha or 'no commit'} was expected",
             hint="Somebody else pushed to it. Take their commits in, or start an order with another branch.",
         )
+    failpoint("push_sent")
     answer = await run(
         "push", "--porcelain", "--no-verify", RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
         git_dir=git_dir, remote=remote,
@@ -39,6 +41,7 @@ async def push(
         # The connection may have been cut and the request sent again by itself: refused, because it was done.
         if refusal.retryable or await _look(git_dir, remote, ref) != commit_sha:
             raise refusal
+    failpoint("push_acknowledged")
     return commit_sha
 
 

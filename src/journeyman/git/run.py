@@ -83,6 +83,10 @@ class Answer:
     truncated: bool = False
 
 
+_OWN_CODES = 129
+"""Git's own exit codes end here; bubblewrap adds the number of the signal that ended git."""
+
+
 class How(TypedDict, total=False):
     git_dir: Path
     work_tree: Path
@@ -131,6 +135,11 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
             f"git {arguments[0]} did not end within {timeout:.0f} s",
             hint="It is tried again; if it stays so, look at the network and the size of the repository.",
         ) from None
+    if exit_code < 0 or ("confinement" in how and exit_code > _OWN_CODES):
+        raise Transient(
+            f"git {arguments[0]} was killed (exit code {exit_code})",
+            hint="It is tried again; if it stays so, look whether the machine has too little memory.",
+        )
     return Answer(exit_code, output, _redactor(remote).redact(error), truncated)
 
 
@@ -213,17 +222,25 @@ def _redactor(remote: Remote | None) -> Redactor:
 async def _started(
     command: Sequence[str], *, cwd: Path | None, env: Mapping[str, str]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=cwd or "/",
-        env=env,
-        start_new_session=True,
-        umask=0o022,  # the user of a jail has to be able to read what git writes
-        pass_fds=held_descriptors(),
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=cwd or "/",
+            env=env,
+            start_new_session=True,
+            umask=0o022,  # the user of a jail has to be able to read what git writes
+            pass_fds=held_descriptors(),
+        )
     )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Cut off half-way, asyncio would end git alone and leave what git has started by then.
+        await _end(await starting)
+        raise
     try:
         yield process
     finally:

@@ -9,12 +9,13 @@ not staged.
 import asyncio
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.errors import Internal
+from journeyman.errors import Internal, StoreUnavailable, Transient
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of
 from journeyman.git.run import git, run
@@ -23,6 +24,8 @@ from journeyman.telemetry import log_for_order
 _LARGEST_FILE = 100 * 1024 * 1024
 """Forges refuse larger ones."""
 _MOST_LEFT_OUT = 50
+_ROOM = 1024 * 1024
+"""With less than this free on the disk, git may fail at any file."""
 _UNSTORABLE = re.compile(rb"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?:/|$)", re.IGNORECASE)
 
 
@@ -114,6 +117,7 @@ class Index:
         if answer.exit_code == 0:
             return []
         if len(paths) == 1:
+            self._check_room(paths[0], answer.error)
             return list(paths)
         half = len(paths) // 2
         left_out = await self._update(paths[:half], budget)
@@ -125,6 +129,20 @@ class Index:
                 hint="Look at free disk space and at what the agent wrote.",
             )
         return left_out
+
+    def _check_room(self, path: bytes, complaint: str) -> None:
+        """Raises when it was not the file that git refused: left out now, it would be lost."""
+        if self.path.with_name(self.path.name + ".lock").exists():
+            raise Transient("git was cut off while it staged files", hint="It is tried again.")
+        try:
+            size = os.lstat(os.path.join(os.fsencode(self.tree), path)).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return  # there is nothing that could be lost
+        if shutil.disk_usage(self.mirror).free < 2 * size + _ROOM:
+            raise StoreUnavailable(
+                f"there is no room to keep the workspace's files: {complaint.strip()[-300:]}",
+                hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
+            )
 
 
 def read_status(output: bytes, order_id: str) -> Changes:

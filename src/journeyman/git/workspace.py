@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import JOURNEYMAN, Message, identity
 from journeyman.git.locks import FileLock
@@ -24,6 +25,8 @@ from journeyman.git.staging import Index
 from journeyman.sandboxes.identity import jail_uid
 
 SNAPSHOTS = "refs/journeyman/snapshots/"
+ORDERS = "refs/journeyman/orders/"
+"""Where each order began: also what says that a branch is its own."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Workspace:
             changes = await index.changes()
             if not changes and not records:
                 return None
+            failpoint("commit_started")
             await index.stage(changes)
             if records:
                 await self._record(index, records)
@@ -96,6 +100,7 @@ class Workspace:
             ref = f"refs/heads/{self.branch}"
             self.mirror.drop_stale_lock(ref)
             await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
+            failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
 
@@ -126,6 +131,7 @@ class Workspace:
             changes = await self.index.changes()
             if not changes:
                 return None
+            failpoint("snapshot_started")
             index = await self._copied_index()
             await index.stage(changes)
             tree, before, (number, newest) = await asyncio.gather(
@@ -138,6 +144,7 @@ class Workspace:
             ref = f"{SNAPSHOTS}{self.order_id}/{number + 1}"
             self.mirror.drop_stale_lock(ref)
             await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
+            failpoint("snapshot_taken")
             return Snapshot(ref, commit_sha)
 
     async def restore(self, commit: str) -> None:

@@ -18,14 +18,12 @@ from journeyman.git.locks import FileLock
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED, REMOTE_BRANCHES, Mirror, checked_commit
 from journeyman.git.ownership import hand_over
 from journeyman.git.run import git
-from journeyman.git.workspace import SNAPSHOTS, Workspace
+from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.work_orders.order import check_branch_name
 
 __all__ = ["Workspace", "Workspaces"]
 
-_ORDERS = "refs/journeyman/orders/"
-"""Where each order began: also what says that a branch is its own."""
 _ORDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _LOOK = "%(objectname) %(parent)%00%(trailers:key=Agent-Work-Order,valueonly)"
 
@@ -133,7 +131,7 @@ class Workspaces:
 async def _start(workspace: Workspace) -> _Start:
     """Where the order's branch is, made when it is new, and the snapshot of what came after it."""
     order_id, mirror = workspace.order_id, workspace.mirror
-    own, begun = f"refs/heads/{workspace.branch}", f"{_ORDERS}{order_id}"
+    own, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{order_id}"
     theirs, snapshots = f"{REMOTE_BRANCHES}{workspace.branch}", f"{SNAPSHOTS}{order_id}/"
     refs = await mirror.refs(own, theirs, begun, snapshots, field=_LOOK)
     commits = {name: value.partition("\0")[0].split() for name, value in refs.items()}

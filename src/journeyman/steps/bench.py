@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from journeyman import telemetry
 from journeyman.agents.base import (
     Agent,
     Assignment,
@@ -37,6 +38,7 @@ from journeyman.events.types import (
     ToolCallCompleted,
     ToolCallStarted,
 )
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.gateway.accounts import Account
 from journeyman.git.commits import Message
@@ -85,6 +87,8 @@ class Bench:
     """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
     workspace_lock: asyncio.Lock
     """Held by a step that writes files, so that parallel steps do not trample each other."""
+    keep: Callable[[], Awaitable[None]]
+    """Puts what is committed or snapshotted by now where another machine finds it."""
 
     @property
     def order_id(self) -> str:
@@ -102,6 +106,8 @@ class Bench:
         await self.orders.emit(self.order_id, *events)
 
     async def remote(self) -> Remote:
+        """Where to push to; only for whoever still holds the order."""
+        await self.orders.check_held(self.order_id)
         return await self.forge.remote(self.repository)
 
     async def agent_turn(
@@ -124,7 +130,9 @@ class Bench:
             timeout_seconds=self.settings.agent_timeout_seconds,
         )
         async with self._snapshots(role.may_write):
+            failpoint("agent_started")
             outcome = await self.agent.work(assignment, sandbox, self._tell)
+            failpoint("agent_ended")
         if outcome.session_id and outcome.session_id != current.agent_session_id:
             await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
         return outcome
@@ -167,6 +175,7 @@ class Bench:
             await self.workspace.annotate(commit_sha or await self.workspace.head(), records)
         if commit_sha is None:
             return None
+        await self.keep()
         progress = await self.workspace.mirror.progress(
             self.order_id, self.order.git_branch_name, self.workspace.base_commit_sha
         )
@@ -191,7 +200,7 @@ class Bench:
         try:
             yield
         except BaseException:
-            await self._take_snapshot()
+            await self._try_snapshot()
             raise
         finally:
             ticking.cancel()
@@ -200,36 +209,59 @@ class Bench:
     async def _keep_taking_snapshots(self) -> None:
         while True:
             await asyncio.sleep(_SNAPSHOT_EVERY_SECONDS)
+            await self._try_snapshot()
+
+    async def _try_snapshot(self) -> None:
+        """A fault must neither end the snapshots to come nor hide why a turn broke off: the files stay."""
+        try:
             await self._take_snapshot()
+        except (JourneymanError, OSError) as error:
+            telemetry.log_for_order(
+                self.order_id, "git_snapshot_failed", level="warning", error_message=str(error)
+            )
 
     async def _take_snapshot(self) -> None:
         snapshot = await self.workspace.snapshot()
         if snapshot is not None:
+            await self.keep()
             await self.emit(GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha))
 
-    async def _tell(self, happening: Happening) -> None:
+    async def _tell(self, *happenings: Happening) -> None:
+        events = [self._event(happening) for happening in happenings]
+        used = [happening.usage for happening in happenings if isinstance(happening, ModelCalled)]
+        for usage in used[1:]:
+            await self.orders.add_usage(self.order_id, self.round, self.spec.name, usage)
+        if used:
+            await self.orders.add_usage(self.order_id, self.round, self.spec.name, used[0], *events)
+        else:
+            await self.emit(*events)
+        for happening in happenings:
+            if isinstance(happening, ToolStarted):
+                failpoint("tool_call_started")
+            elif isinstance(happening, ToolFinished):
+                failpoint("tool_call_ended")
+
+    def _event(self, happening: Happening) -> Event:
         step = self.spec.name
         match happening:
             case Said(text):
-                await self.emit(AgentText(step=step, text=text))
+                return AgentText(step=step, text=text)
             case Noticed(text):
-                await self.emit(AgentNotice(step=step, text=text))
+                return AgentNotice(step=step, text=text)
             case ToolStarted(call_id, tool, arguments):
-                await self.emit(ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments))
+                return ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments)
             case ToolFinished():
-                await self.emit(
-                    ToolCallCompleted(
-                        step=step,
-                        call_id=happening.call_id,
-                        tool=happening.tool,
-                        ok=happening.ok,
-                        exit_code=happening.exit_code,
-                        duration_seconds=round(happening.duration_seconds, 3),
-                        output=happening.output,
-                    )
+                return ToolCallCompleted(
+                    step=step,
+                    call_id=happening.call_id,
+                    tool=happening.tool,
+                    ok=happening.ok,
+                    exit_code=happening.exit_code,
+                    duration_seconds=round(happening.duration_seconds, 3),
+                    output=happening.output,
                 )
             case ModelCalled(model, usage, duration_seconds):
-                called = ModelCallCompleted(
+                return ModelCallCompleted(
                     step=step,
                     model=model,
                     tokens_in=usage.tokens_in,
@@ -238,7 +270,6 @@ class Bench:
                     cost_usd=usage.cost_usd,
                     duration_seconds=round(duration_seconds, 3),
                 )
-                await self.orders.add_usage(self.order_id, self.round, step, usage, called)
 
 
 def finished_turn(outcome: Outcome) -> Outcome:
@@ -246,6 +277,10 @@ def finished_turn(outcome: Outcome) -> Outcome:
     problems = {
         "refused": ("the model refused the task", "Say the task in other words, or choose another model."),
         "no_answer": ("the model gave no answer", "Try again, or choose another model."),
+        "repetition": (
+            "the agent did the same thing with the same result until it was stopped",
+            "Say the task in other words, or choose another model.",
+        ),
         "turn_limit": (
             "the agent was stopped at its limit of model calls",
             "Split the task, or raise JOURNEYMAN_AGENT_MAX_TURNS.",

@@ -12,6 +12,7 @@ from journeyman.events.types import (
     GithubPullRequestUpdated,
     GitPushCompleted,
 )
+from journeyman.failpoints import failpoint
 from journeyman.forges.base import PullRequest
 from journeyman.steps.bench import Bench
 from journeyman.steps.describe import issue_comment, pull_request_body
@@ -53,11 +54,14 @@ async def _push(bench: Bench, head: str) -> None:
     if order.pushed_commit_sha != head:
         pushed = GitPushCompleted(git_branch_name=order.git_branch_name, commit_sha=head)
         await bench.orders.change(bench.order_id, pushed, pushed_commit_sha=head)
+        failpoint("push_recorded")
 
 
 async def _open_or_update(bench: Bench) -> PullRequest:
     order = await bench.orders.get(bench.order_id)
     body = pull_request_body(order, bench.plan, await bench.orders.evidence(bench.order_id))
+    await bench.orders.check_held(bench.order_id)
+    failpoint("pull_request_sent")
     pull_request = await bench.forge.open_pull_request(
         bench.repository,
         branch=order.git_branch_name,
@@ -65,6 +69,7 @@ async def _open_or_update(bench: Bench) -> PullRequest:
         title=order.title,
         body=body,
     )
+    failpoint("pull_request_answered")
     if order.github_pull_request_number is None:
         created = GithubPullRequestCreated(
             github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
@@ -75,6 +80,7 @@ async def _open_or_update(bench: Bench) -> PullRequest:
             github_pull_request_url=pull_request.url,
             github_pull_request_number=pull_request.number,
         )
+        failpoint("pull_request_recorded")
     if pull_request.state != "open" or pull_request.was_created:
         return pull_request
     pull_request = await bench.forge.update_pull_request(bench.repository, pull_request.number, body=body)

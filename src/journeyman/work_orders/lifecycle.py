@@ -9,7 +9,9 @@ from journeyman.work_orders.order import Status, Verification
 
 _MAY_BECOME: dict[Status, frozenset[Status]] = {
     "pending": frozenset({"running", "paused", "failed", "cancelled"}),
-    "running": frozenset({"running", "paused", "awaiting_approval", "completed", "failed", "cancelled"}),
+    "running": frozenset(
+        {"running", "pending", "paused", "awaiting_approval", "completed", "failed", "cancelled"}
+    ),
     "paused": frozenset({"pending", "cancelled", "failed"}),
     "awaiting_approval": frozenset({"pending", "cancelled", "failed"}),
     "completed": frozenset({"pending"}),

@@ -65,6 +65,18 @@ class WorkOrder:
     github_pull_request_number: int | None = None
     pushed_commit_sha: str | None = None
     """What we last pushed: the next push expects to find exactly this."""
+    worker_id: str | None = None
+    """The worker that has taken the order up; None while nobody works on it."""
+    stop_requested: Literal["paused", "cancelled"] | None = None
+    """What the order's worker was asked to do with it."""
+    resume_at: datetime | None = None
+    """When a paused order goes on by itself."""
+    redo_after_sha: str | None = None
+    """Commits up to this one do not count as work done: a step is to be done again."""
+    forked_from: str | None = None
+    """The order whose work this one goes on with."""
+    fork_commit_sha: str | None = None
+    """Where in that order's branch this one's begins."""
     git_commit_count: int = 0
     git_files_changed: int = 0
     git_lines_added: int = 0
@@ -80,6 +92,11 @@ class WorkOrder:
     @property
     def is_finished(self) -> bool:
         return self.status in FINISHED
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits in line for a worker."""
+        return self.status == "pending" and self.worker_id is None
 
     @property
     def is_at_rest(self) -> bool:

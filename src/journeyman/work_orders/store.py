@@ -1,12 +1,15 @@
 """Work orders in the database: every change is written together with the events that tell it."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import (
     ColumnElement,
+    CursorResult,
+    Executable,
     Float,
     Table,
     Update,
@@ -19,16 +22,15 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
 from journeyman import telemetry
 from journeyman.access.redaction import Redactor
-from journeyman.database import Database, Transaction
-from journeyman.errors import Conflict, NotFound
+from journeyman.database import Database, Transaction, upserting
+from journeyman.errors import Conflict, NotFound, Superseded
 from journeyman.events import log
 from journeyman.events.feed import Feed
+from journeyman.events.tables import event_counters
 from journeyman.events.types import (
     CHATTER,
     EVENT,
@@ -119,11 +121,59 @@ _ONE = select(work_orders).where(work_orders.c.agent_work_order_id == bindparam(
 _ONE_TO_CHANGE = _ONE.with_for_update()
 
 
+@dataclass(frozen=True)
+class Writing:
+    """One transaction, and the events that tell it: all of it is written, or nothing.
+
+    Orders are written before they are told: were it the other way round in one place, two writers of the
+    same order could wait for each other for ever.
+    """
+
+    connection: Transaction
+    redactor: Redactor
+    holder: str | None
+    stored: list[StoredEvent] = field(default_factory=list)
+
+    async def execute(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+        return await self.connection.execute(statement, parameters)
+
+    async def tell(self, order_id: str, *happened: Event) -> None:
+        """Write what happened to an order; whoever held it and has lost it is refused here."""
+        clean = [_without_secrets(event, self.redactor) for event in happened]
+        self.stored.extend(await log.append(self.connection, order_id, clean, holder=self.holder))
+
+    async def release(self, order_id: str) -> None:
+        """Nobody holds the order any more."""
+        await self.connection.execute(
+            update(event_counters).where(event_counters.c.agent_work_order_id == order_id).values(holder=None)
+        )
+
+
 class WorkOrders:
-    def __init__(self, database: Database, feed: Feed, redactor: Redactor) -> None:
+    def __init__(
+        self, database: Database, feed: Feed, redactor: Redactor, *, holder: str | None = None
+    ) -> None:
         self._database = database
         self._feed = feed
         self._redactor = redactor
+        self._holder = holder
+
+    def held_by(self, holder: str) -> "WorkOrders":
+        """The same orders for a worker: what it writes counts only while it holds the order."""
+        return WorkOrders(self._database, self._feed, self._redactor, holder=holder)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Writing]:
+        """A transaction whose events are told when it is committed."""
+        async with self._database.writing() as connection:
+            writing = Writing(connection, self._redactor, self._holder)
+            yield writing
+        self._tell(writing.stored)
+
+    async def check_held(self, order_id: str) -> None:
+        """Raise Superseded when somebody else has the order: before the world outside is touched."""
+        async with self.writing() as writing:
+            await writing.tell(order_id)
 
     async def create(
         self,
@@ -135,14 +185,13 @@ class WorkOrders:
         """Store a new order. A key that was used before gives back its order, and False."""
         values = {**asdict(order), "idempotency_key": idempotency_key, "request_digest": request_digest}
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(work_orders).values(values))
-                stored = await self._append(connection, order.agent_work_order_id, happened)
+            async with self.writing() as writing:
+                await writing.execute(insert(work_orders).values(values))
+                await writing.tell(order.agent_work_order_id, *happened)
         except IntegrityError:
             if idempotency_key is None:
                 raise
             return await self._first_with_key(idempotency_key, request_digest), False
-        self._tell(stored)
         return order, True
 
     async def with_key(self, idempotency_key: str, request_digest: str) -> WorkOrder | None:
@@ -163,7 +212,7 @@ class WorkOrders:
                 "this Idempotency-Key was used before with another request",
                 hint="Use a new key for a new request.",
             )
-        return _order(row)
+        return order_of(row)
 
     async def get(self, order_id: str) -> WorkOrder:
         async with self._database.reading() as connection:
@@ -188,28 +237,47 @@ class WorkOrders:
                 .offset(offset)
             )
             rows = (await connection.execute(query)).mappings().all()
-        return [_order(row) for row in rows], total
+        return [order_of(row) for row in rows], total
 
     async def change(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
-        """Change an order and tell it, in one transaction. A status that may not follow is a Conflict."""
-        async with self._database.writing() as connection:
-            current = await _fetch(connection, order_id, for_update=True)
+        """Change an order and tell it, in one transaction. A status that may not follow is a Conflict.
+
+        An order that comes to rest, or waits, is nobody's any more.
+        """
+        return await self._change(order_id, happened, changes)
+
+    async def change_if_free(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
+        """As `change`, and Superseded when a worker has taken the order up."""
+        return await self._change(order_id, happened, changes, only_if_free=True)
+
+    async def _change(
+        self,
+        order_id: str,
+        happened: Sequence[Event],
+        changes: dict[str, Any],
+        *,
+        only_if_free: bool = False,
+    ) -> WorkOrder:
+        async with self.writing() as writing:
+            current = await _fetch(writing.connection, order_id, for_update=True)
+            if only_if_free and current.worker_id is not None:
+                raise Superseded(f"{current.worker_id} has taken {order_id} up")
+            await writing.tell(order_id, *happened)
             if "status" in changes:
                 advance(current.status, changes["status"])
+                if changes["status"] != "running":
+                    changes |= {"worker_id": None, "stop_requested": None}
+                    await writing.release(order_id)
             changes["updated_at"] = datetime.now(UTC)
-            await connection.execute(
+            await writing.execute(
                 update(work_orders).where(work_orders.c.agent_work_order_id == order_id).values(changes)
             )
-            stored = await self._append(connection, order_id, happened)
-            changed = await _fetch(connection, order_id)
-        self._tell(stored)
-        return changed
+            return await _fetch(writing.connection, order_id)
 
     async def emit(self, order_id: str, *happened: Event) -> None:
         """Tell something that changes nothing but the story."""
-        async with self._database.writing() as connection:
-            stored = await self._append(connection, order_id, happened)
-        self._tell(stored)
+        async with self.writing() as writing:
+            await writing.tell(order_id, *happened)
 
     async def save_step(self, record: StepRecord, *happened: Event, **order_changes: Any) -> None:
         """Write how far a step has come, what its order learned from it, and the events. Usage stays."""
@@ -226,11 +294,10 @@ class WorkOrders:
             "more_cache_read": usage.tokens_cache_read,
             "more_cost": usage.cost_usd,
         }
-        async with self._database.writing() as connection:
+        async with self.writing() as writing:
             for statement in _ADD_USAGE:
-                await connection.execute(statement, values)
-            stored = await self._append(connection, order_id, happened)
-        self._tell(stored)
+                await writing.execute(statement, values)
+            await writing.tell(order_id, *happened)
 
     async def steps(self, order_id: str) -> list[StepRecord]:
         async with self._database.reading() as connection:
@@ -244,30 +311,28 @@ class WorkOrders:
 
     async def add_prompt(self, order_id: str, text: str, mode: Mode) -> Prompt:
         """Take a prompt in, behind those that wait already."""
-        async with self._database.writing() as connection:
-            await _fetch(connection, order_id, for_update=True)
+        async with self.writing() as writing:
+            await _fetch(writing.connection, order_id, for_update=True)
             highest = select(func.coalesce(func.max(prompts.c.number), 0)).where(
                 prompts.c.agent_work_order_id == order_id
             )
             prompt = Prompt(
                 agent_work_order_id=order_id,
-                number=(await connection.execute(highest)).scalar_one() + 1,
+                number=(await writing.execute(highest)).scalar_one() + 1,
                 text=text,
                 mode=mode,
                 created_at=datetime.now(UTC),
             )
-            await connection.execute(insert(prompts).values(asdict(prompt)))
-            accepted = PromptAccepted(number=prompt.number, mode=mode, text=text)
-            stored = await self._append(connection, order_id, [accepted])
-        self._tell(stored)
+            await writing.execute(insert(prompts).values(asdict(prompt)))
+            await writing.tell(order_id, PromptAccepted(number=prompt.number, mode=mode, text=text))
         return prompt
 
     async def cancel_prompt(self, order_id: str, number: int) -> None:
         """Take a prompt back that has not become a round; a Conflict when it has."""
-        async with self._database.writing() as connection:
-            await _fetch(connection, order_id, for_update=True)
+        async with self.writing() as writing:
+            await _fetch(writing.connection, order_id, for_update=True)
             key = (prompts.c.agent_work_order_id == order_id, prompts.c.number == number)
-            status = (await connection.execute(select(prompts.c.status).where(*key))).scalar()
+            status = (await writing.execute(select(prompts.c.status).where(*key))).scalar()
             if status is None:
                 raise NotFound(f"{order_id} has no prompt {number}", hint="List its prompts first.")
             if status == "started":
@@ -275,11 +340,9 @@ class WorkOrders:
                     f"prompt {number} has been started",
                     hint="Pause or cancel the order to stop what it began.",
                 )
-            stored = []
             if status == "queued":
-                await connection.execute(update(prompts).where(*key).values(status="cancelled"))
-                stored = await self._append(connection, order_id, [PromptCancelled(number=number)])
-        self._tell(stored)
+                await writing.execute(update(prompts).where(*key).values(status="cancelled"))
+                await writing.tell(order_id, PromptCancelled(number=number))
 
     async def prompts(self, order_id: str) -> list[Prompt]:
         async with self._database.reading() as connection:
@@ -304,32 +367,30 @@ class WorkOrders:
         self, order_id: str, next_round: Callable[[WorkOrder, Prompt], dict[str, Any]]
     ) -> None:
         """Let the prompt that has waited longest become the next round of an order that is at its end."""
-        async with self._database.writing() as connection:
-            order = await _fetch(connection, order_id, for_update=True)
+        async with self.writing() as writing:
+            order = await _fetch(writing.connection, order_id, for_update=True)
             waiting = (
                 select(prompts)
                 .where(prompts.c.agent_work_order_id == order_id, prompts.c.status == "queued")
                 .order_by(prompts.c.number)
                 .limit(1)
             )
-            row = (await connection.execute(waiting)).mappings().first()
+            row = (await writing.execute(waiting)).mappings().first()
             if row is None or not order.is_finished:
                 return
             prompt = Prompt(**row)
             changes = next_round(order, prompt)
-            await connection.execute(
+            await writing.execute(
                 update(prompts)
                 .where(prompts.c.agent_work_order_id == order_id, prompts.c.number == prompt.number)
                 .values(status="started", round=changes["round"])
             )
-            await connection.execute(
+            await writing.execute(
                 update(work_orders)
                 .where(work_orders.c.agent_work_order_id == order_id)
                 .values({**changes, "updated_at": datetime.now(UTC)})
             )
-            started = PromptStarted(number=prompt.number, round=changes["round"])
-            stored = await self._append(connection, order_id, [started])
-        self._tell(stored)
+            await writing.tell(order_id, PromptStarted(number=prompt.number, round=changes["round"]))
 
     async def save_approval(self, approval: Approval, *happened: Event) -> None:
         await self._record(approvals, _APPROVAL_KEY, asdict(approval), happened, {})
@@ -351,8 +412,8 @@ class WorkOrders:
 
     async def reopen_steps(self, order_id: str, round: int, names: Iterable[str]) -> None:
         """Let steps that ended count as not done."""
-        async with self._database.writing() as connection:
-            await connection.execute(
+        async with self.writing() as writing:
+            await writing.execute(
                 update(steps)
                 .where(
                     steps.c.agent_work_order_id == order_id,
@@ -361,6 +422,7 @@ class WorkOrders:
                 )
                 .values(status="waiting")
             )
+            await writing.tell(order_id)
 
     async def completed_step(self, order_id: str, step: str) -> StepRecord | None:
         """The record of a step that was completed in the order's current round."""
@@ -394,19 +456,23 @@ class WorkOrders:
             rows = (await connection.execute(query)).mappings().all()
         return [Evidence(**row) for row in rows]
 
+    async def due_to_resume(self) -> list[str]:
+        """The paused orders whose time to go on by themselves has come."""
+        async with self._database.reading() as connection:
+            query = select(work_orders.c.agent_work_order_id).where(
+                work_orders.c.status == "paused", work_orders.c.resume_at <= datetime.now(UTC)
+            )
+            return list((await connection.execute(query)).scalars())
+
     async def unfinished(self) -> list[WorkOrder]:
         """Every order that is not at its end, oldest first."""
         return await self._oldest_first(work_orders.c.status.not_in(FINISHED))
-
-    async def pending(self) -> list[WorkOrder]:
-        """Every order that waits to be started, oldest first."""
-        return await self._oldest_first(work_orders.c.status == "pending")
 
     async def _oldest_first(self, condition: ColumnElement[bool]) -> list[WorkOrder]:
         async with self._database.reading() as connection:
             query = select(work_orders).where(condition).order_by(work_orders.c.created_at)
             rows = (await connection.execute(query)).mappings().all()
-        return [_order(row) for row in rows]
+        return [order_of(row) for row in rows]
 
     async def _record(
         self,
@@ -420,30 +486,19 @@ class WorkOrders:
     ) -> None:
         """Write a row, new or in the place of the one with its key, with what its order learned from it."""
         order_id = values["agent_work_order_id"]
-        upsert = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        upsert = upserting(self._database.dialect)
         replaced = {name: value for name, value in values.items() if name not in (*key, *kept)}
-        async with self._database.writing() as connection:
-            await connection.execute(
+        async with self.writing() as writing:
+            await writing.execute(
                 upsert(table).values(values).on_conflict_do_update(index_elements=list(key), set_=replaced)
             )
             if order_changes:
-                await connection.execute(
+                await writing.execute(
                     update(work_orders)
                     .where(work_orders.c.agent_work_order_id == order_id)
                     .values({**order_changes, "updated_at": datetime.now(UTC)})
                 )
-            stored = await self._append(connection, order_id, happened)
-        self._tell(stored)
-
-    async def _append(
-        self, connection: Transaction, order_id: str, happened: Sequence[Event]
-    ) -> list[StoredEvent]:
-        return await log.append(connection, order_id, [self._without_secrets(event) for event in happened])
-
-    def _without_secrets(self, event: Event) -> Event:
-        text = event.model_dump_json()
-        clean = self._redactor.redact(text)
-        return event if clean == text else EVENT.validate_json(clean)
+            await writing.tell(order_id, *happened)
 
     def _tell(self, stored: Sequence[StoredEvent]) -> None:
         for one in stored:
@@ -458,13 +513,19 @@ class WorkOrders:
             self._feed.notify(stored[0].agent_work_order_id)
 
 
+def _without_secrets(event: Event, redactor: Redactor) -> Event:
+    text = event.model_dump_json()
+    clean = redactor.redact(text)
+    return event if clean == text else EVENT.validate_json(clean)
+
+
 async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = False) -> WorkOrder:
     query = _ONE_TO_CHANGE if for_update else _ONE
     row = (await connection.execute(query, {"of_order": order_id})).mappings().first()
     if row is None:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
-    return _order(row)
+    return order_of(row)
 
 
-def _order(row: Any) -> WorkOrder:
+def order_of(row: Any) -> WorkOrder:
     return WorkOrder(**{name: row[name] for name in _ORDER_FIELDS})

@@ -36,6 +36,12 @@ work_orders = Table(
     Column("github_pull_request_url", PlainText),
     Column("github_pull_request_number", Integer),
     Column("pushed_commit_sha", String(64)),
+    Column("worker_id", String(64)),
+    Column("stop_requested", String(16)),
+    Column("resume_at", UtcDateTime),
+    Column("redo_after_sha", String(64)),
+    Column("forked_from", String(16)),
+    Column("fork_commit_sha", String(64)),
     Column("git_commit_count", Integer, nullable=False),
     Column("git_files_changed", Integer, nullable=False),
     Column("git_lines_added", Integer, nullable=False),
@@ -51,6 +57,7 @@ work_orders = Table(
     Column("request_digest", String(64)),
     Index("ix_work_orders_created", "created_at", "agent_work_order_id"),
     Index("ix_work_orders_status", "status"),
+    Index("ix_work_orders_worker_id", "worker_id"),
 )
 
 steps = Table(

@@ -24,6 +24,8 @@ class Done:
     error_message: str = ""
     error_category: Category = "internal"
     hint: str = ""
+    retry_after: float | None = None
+    """Seconds after which what failed may work again, when that is known."""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any
-
-import minijinja
+from typing import TYPE_CHECKING, Any
 
 from journeyman.errors import InvalidWorkflow
 from journeyman.workflows.references import STRING, check_names, did_you_mean, name_steps
+
+if TYPE_CHECKING:
+    import minijinja  # elsewhere imported in functions: no built-in workflow has a template
 
 MAX_OUTPUT_CHARACTERS = 100_000
 _FUEL = 20_000
@@ -82,6 +83,8 @@ def check_template(text: str, known: Collection[str], everyone: Collection[str] 
 
 
 def _rendered(text: str, context: Mapping[str, Any], write: Callable[[object], str]) -> str:
+    import minijinja
+
     source, _ = _prepared(text)
     environment = _environment()
     environment.finalizer = write
@@ -120,6 +123,8 @@ def _prepared(text: str) -> tuple[str, frozenset[str]]:
 
 
 def _free_variables(text: str) -> set[str]:
+    import minijinja
+
     try:
         return set(_environment().undeclared_variables_in_str(text))
     except minijinja.TemplateError as error:
@@ -151,7 +156,9 @@ def _check_tag(match: re.Match[str]) -> None:
             )
 
 
-def _environment() -> minijinja.Environment:
+def _environment() -> "minijinja.Environment":
+    import minijinja
+
     environment = minijinja.Environment(
         filters={"join": _join, "tojson": _tojson},
         undefined_behavior="strict",
@@ -213,13 +220,13 @@ def _reading_variables(script: str) -> str:
     return "".join(pieces)
 
 
-def _plain(error: minijinja.TemplateError) -> str:
+def _plain(error: "minijinja.TemplateError") -> str:
     """The engine's sentence without its file name; the caller knows where the template stands."""
     said = re.sub(r"\s*\(in [^()]*\)", "", str(error.message).partition("\n")[0])
     return f"{said} in its line {error.line}" if error.line else said
 
 
-def _hint(error: minijinja.TemplateError) -> str:
+def _hint(error: "minijinja.TemplateError") -> str:
     if error.kind == "OutOfFuel":
         return "Loop over fewer values, or let a shell step prepare the text."
     if error.kind == "UndefinedError":

@@ -1,7 +1,7 @@
 """One turn of the built-in agent: ask the model, run the tools it calls, tell it what came out.
 
-The history only grows, and old messages are never touched again: that keeps a provider's cache warm
-and the time between an answer and the next request short. What the model says is not trusted: every
+The history only grows, until it has to be made shorter: that keeps a provider's cache warm and the time
+between an answer and the next request short. What the model says is not trusted: every
 argument is validated, and whatever is wrong is answered, so that the turn goes on.
 """
 
@@ -9,6 +9,7 @@ import asyncio
 import json
 import random
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,11 +26,13 @@ from journeyman.agents.base import (
     ToolFinished,
     ToolStarted,
 )
+from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
 from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
 from journeyman.agents.builtin.reading import deliverable_in, problems, shown
-from journeyman.agents.builtin.speech import Speech
+from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
+from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
-from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
 from journeyman.gateway.messages import (
     AssistantMessage,
@@ -76,7 +79,7 @@ class Turn:
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._tell = tell
+        self._telling = Telling(tell)
         self._gateway = gateway
         self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds
@@ -84,6 +87,8 @@ class Turn:
         self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
         self._offers = _offers(assignment, self._tools)
         self._history: list[Message] = [UserMessage(assignment.prompt)]
+        self._window = gateway.context_window(assignment.model)
+        self._repetition = Repetition()
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
@@ -92,12 +97,43 @@ class Turn:
         return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
 
     async def run(self) -> Outcome:
+        try:
+            return await self._work()
+        finally:
+            await self._telling.flush()
+
+    async def _work(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
-            answer = await self._ask()
+            answer = await self._next_answer()
             ended = await self._take(answer.message)
             if ended is not None:
                 return ended
         return self.outcome("turn_limit")
+
+    async def _next_answer(self) -> Answer:
+        """The model's answer to the conversation, which is made shorter where it does not fit."""
+        if is_nearly_full(self._history, self._window):
+            await self._compact()
+        try:
+            return await self._ask(self._history, self._offers)
+        except ContextOverflow:
+            if not await self._compact():
+                raise
+        return await self._ask(self._history, self._offers)
+
+    async def _compact(self) -> bool:
+        """Put a summary in the place of the conversation's older part; False when it has none."""
+        older, newest = parted(self._history)
+        if not older:
+            return False
+        request = summary_request(self._history[0], older, self._window)
+        answer = await self._ask([request], (), aloud=False)
+        summary = answer.message.text.strip() or "(There is no summary. Look at the files.)"
+        self._history = compacted(self._assignment.prompt, summary, newest)
+        self._telling.add(
+            Noticed(f"the conversation was too long for the model; a summary replaced {len(older)} messages")
+        )
+        return True
 
     async def _take(self, message: AssistantMessage) -> Outcome | None:
         """Do what an answer asks for; an Outcome when the turn is over."""
@@ -131,6 +167,13 @@ class Turn:
         for call in calls:
             if call.name == _DELIVER and call.arguments is not None:
                 return self.outcome("finished", call.arguments)
+        announced = (
+            ToolStarted(call.asked.call_id, call.name, shown(call.raw))
+            for call in calls
+            if not self._is_delivery(call)
+        )
+        self._telling.add(*announced)
+        await self._telling.flush()
         tasks = [asyncio.create_task(self._run_call(call)) for call in calls]
         try:
             answers = await asyncio.gather(*tasks)
@@ -141,28 +184,30 @@ class Turn:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        results = (
+        results = [
             ToolResult(call.asked.call_id, call.name, answer.output)
             for call, answer in zip(calls, answers, strict=True)
-        )
+        ]
+        times = self._repetition.times([call.asked for call in calls], results)
+        if times >= REMARK_AT:
+            results[-1] = replace(results[-1], output=results[-1].output + remark(times))
+            self._telling.add(Noticed(f"the agent did the same thing with the same result {times} times"))
         self._history.append(ToolResults(tuple(results)))
-        return None
+        return self.outcome("repetition") if times >= END_AT else None
 
     async def _run_call(self, call: _Call) -> ToolAnswer:
-        if call.name == _DELIVER and self._assignment.deliverable is not None:
-            await self._tell(Noticed(f"the agent's result was not accepted: {call.problem}"))
+        if self._is_delivery(call):
+            self._telling.add(Noticed(f"the agent's result was not accepted: {call.problem}"))
             return ToolAnswer(False, call.problem)
-        call_id = call.asked.call_id
-        await self._tell(ToolStarted(call_id, call.name, shown(call.raw)))
         started = time.perf_counter()
         if call.arguments is None:
             answer = ToolAnswer(False, call.problem)
         else:
             answer = await self._bench.use(self._tools[call.name], call.arguments)
         answer = replace(answer, output=clip(answer.output))
-        await self._tell(
+        self._telling.add(
             ToolFinished(
-                call_id,
+                call.asked.call_id,
                 call.name,
                 answer.ok,
                 answer.output,
@@ -171,6 +216,9 @@ class Turn:
             )
         )
         return answer
+
+    def _is_delivery(self, call: _Call) -> bool:
+        return call.name == _DELIVER and self._assignment.deliverable is not None
 
     def _read(self, asked: ToolCall) -> _Call:
         try:
@@ -194,50 +242,43 @@ class Turn:
             return self._assignment.deliverable
         return self._tools[tool].arguments if tool in self._tools else None
 
-    async def _ask(self) -> Answer:
+    async def _ask(
+        self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
+    ) -> Answer:
         """One answer of the model, trying again what usually goes away."""
-        attempt = 1
+        call = ModelCall(
+            model=self._assignment.model,
+            messages=messages,
+            instructions=self._assignment.role.instructions,
+            tools=offers,
+            role=self._assignment.role.name,
+            account=self._assignment.account,
+        )
         while True:
             try:
-                answer = await self._call(attempt)
+                answer = await self._call(call, aloud)
             except JourneymanError as error:
                 wait = wait_before_retry(
-                    error, attempt, base_seconds=self._retry_base_seconds, chance=random.random()
+                    error, call.attempt, base_seconds=self._retry_base_seconds, chance=random.random()
                 )
                 if wait is None:
                     raise
-                attempt += 1
-                await self._tell(
-                    Noticed(
-                        f"{error.message}; trying again in {wait:.1f} s (attempt {attempt} of {ATTEMPTS})"
-                    )
-                )
+                call = replace(call, attempt=call.attempt + 1)
+                coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {ATTEMPTS})"
+                self._telling.add(Noticed(f"{error.message}; {coming}"))
                 await asyncio.sleep(wait)
                 continue
             self._usage = _sum(self._usage, answer.usage)
-            await self._tell(ModelCalled(self._assignment.model, answer.usage, answer.duration_seconds))
+            self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
             return answer
 
-    async def _call(self, attempt: int) -> Answer:
-        call = ModelCall(
-            model=self._assignment.model,
-            messages=self._history,
-            instructions=self._assignment.role.instructions,
-            tools=self._offers,
-            role=self._assignment.role.name,
-            attempt=attempt,
-            account=self._assignment.account,
-        )
-        speech = Speech(self._tell)
-        try:
-            async with aclosing(self._gateway.stream(call)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Answer):
-                        await speech.flush()
-                        return piece
-                    await speech.add(piece)
-        finally:
-            await speech.abandon()
+    async def _call(self, call: ModelCall, aloud: bool) -> Answer:
+        async with aclosing(self._gateway.stream(call)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Answer):
+                    return piece
+                if aloud:
+                    await self._telling.say(piece)
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 

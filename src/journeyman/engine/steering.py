@@ -1,0 +1,73 @@
+"""What a person can do to an order from any process: the order's worker may be this one, another, or none.
+
+A stop that is answered has happened. A worker elsewhere is asked through the database and has a few
+seconds; one that does not answer leaves the request standing, and whoever takes the order from it
+fulfils it.
+"""
+
+import asyncio
+import time
+from typing import Literal
+
+from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest
+from journeyman.engine.waiting import decide
+from journeyman.engine.workers import Worker
+from journeyman.engine.workshop import Workshop
+from journeyman.errors import Superseded, Transient
+from journeyman.work_orders.order import WorkOrder
+
+_ANSWER_SECONDS = 10.0
+_LOOK_SECONDS = 0.1
+
+
+class Steering:
+    def __init__(self, workshop: Workshop, worker: Worker | None) -> None:
+        self._workshop = workshop
+        self._worker = worker
+
+    def wake(self) -> None:
+        """There is something to start; a worker elsewhere looks by itself."""
+        if self._worker is not None:
+            self._worker.wake()
+
+    async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
+        """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen."""
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        orders = self._workshop.orders
+        while check_rest(order := await orders.get(order_id), stop):
+            if order.worker_id is None:
+                try:
+                    return await rest(self._workshop, order_id, stop, only_if_free=True)
+                except Superseded:
+                    continue  # a worker has just taken it up
+            if self._worker is not None and order.worker_id == self._worker.worker_id:
+                await self._worker.stop_here(order_id, stop)
+                continue
+            if time.monotonic() > deadline:
+                raise Transient(
+                    f"{order.worker_id}, which works on the order, has not answered yet",
+                    hint="The request stands: the order stops when its worker answers or is given up.",
+                    retry_after=_ANSWER_SECONDS,
+                )
+            if order.stop_requested != stop:
+                await orders.change(order_id, stop_requested=stop)
+            await asyncio.sleep(_LOOK_SECONDS)
+        return order
+
+    async def positions(self) -> dict[str, int]:
+        """The place in the line of every order that waits to be started."""
+        return await self._workshop.claims.positions()
+
+    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
+        """Let a paused, failed or cancelled order go on from the step it was stopped at."""
+        order = await go_on(self._workshop, order_id, after=after)
+        self.wake()
+        return order
+
+    async def decide(
+        self, order_id: str, step: str | None, decision: Literal["approved", "rejected"], comment: str
+    ) -> WorkOrder:
+        """Take a person's decision on a step that waits for it."""
+        order = await decide(self._workshop, order_id, step, decision, comment)
+        self.wake()
+        return order

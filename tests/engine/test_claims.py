@@ -1,0 +1,127 @@
+"""Who may write: an order has one worker at a time, and one that lost it is stopped."""
+
+import pytest
+
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database
+from journeyman.engine.queue import next_to_start
+from journeyman.engine.store import Bundle, Claims, holder_of
+from journeyman.errors import Superseded
+from journeyman.events.feed import Feed
+from journeyman.events.log import read
+from journeyman.events.types import AgentNotice, AgentWorkOrderStarted
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+from tests.work_orders.orders import an_order
+
+
+@pytest.fixture
+def orders(database: Database) -> WorkOrders:
+    return WorkOrders(database, Feed(database), Redactor([]))
+
+
+@pytest.fixture
+def claims(database: Database, orders: WorkOrders) -> Claims:
+    return Claims(database, orders)
+
+
+async def take(claims: Claims, worker_id: str, places: int = 10) -> list[WorkOrder]:
+    return await claims.claim(
+        worker_id,
+        lambda waiting, running, here: next_to_start(waiting, running, free=places - here),
+    )
+
+
+async def accept(orders: WorkOrders, **fields: object) -> str:
+    order = an_order(**fields)
+    await orders.create(order, AgentNotice(step="", text="accepted"))
+    return order.agent_work_order_id
+
+
+async def test_an_order_is_taken_up_once(orders: WorkOrders, claims: Claims) -> None:
+    order_id = await accept(orders)
+    assert [one.agent_work_order_id for one in await take(claims, "a")] == [order_id]
+    assert await take(claims, "b") == []
+    assert (await orders.get(order_id)).worker_id == "a"
+
+
+async def test_a_worker_takes_no_more_than_it_has_places_for(orders: WorkOrders, claims: Claims) -> None:
+    for number in range(3):
+        await accept(orders, agent_work_order_id=f"wo-0000000{number}")
+    assert len(await take(claims, "a", places=2)) == 2
+    assert await take(claims, "a", places=2) == []
+    assert len(await take(claims, "b", places=2)) == 1
+
+
+async def test_whoever_lost_an_order_can_write_nothing_more(
+    database: Database, orders: WorkOrders, claims: Claims
+) -> None:
+    order_id = await accept(orders)
+    [order] = await take(claims, "a")
+    as_worker = orders.held_by(holder_of(order, "a"))
+    await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
+    [held] = await claims.held_by("a")
+    assert await claims.requeue(held, "it gave no sign of life")
+    before = await orders.get(order_id)
+    for write in (
+        as_worker.emit(order_id, AgentNotice(step="", text="a ghost")),
+        as_worker.change(order_id, status="completed"),
+        as_worker.change(order_id, title="a ghost's"),
+        as_worker.reopen_steps(order_id, 1, ["plan"]),
+        as_worker.check_held(order_id),
+        claims.save_bundle(as_worker, order_id, Bundle("a", {}, b"")),
+    ):
+        with pytest.raises(Superseded):
+            await write
+    assert await orders.get(order_id) == before
+    assert await claims.bundle(order_id) is None
+    assert (before.status, before.attempt, before.worker_id) == ("pending", 2, None)
+    told = [one.event.type for one in await read(database, order_id)]
+    assert told == ["agent_notice", "agent_work_order_started", "agent_work_order_requeued"]
+
+
+async def test_an_order_is_taken_from_a_worker_once(orders: WorkOrders, claims: Claims) -> None:
+    await accept(orders)
+    await take(claims, "a")
+    [held] = await claims.held_by("a")
+    assert await claims.requeue(held, "why")
+    assert not await claims.requeue(held, "why")
+    assert len(await take(claims, "b")) == 1
+    assert not await claims.requeue(held, "why")
+
+
+async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
+    orders: WorkOrders, claims: Claims
+) -> None:
+    order_id = await accept(orders)
+    [order] = await take(claims, "a")
+    as_worker = orders.held_by(holder_of(order, "a"))
+    await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
+    await orders.change(order_id, stop_requested="cancelled")
+    [held] = await claims.held_by("a")
+    await claims.requeue(held, "it gave no sign of life")
+    after = await orders.get(order_id)
+    assert (after.status, after.stop_requested, after.worker_id) == ("cancelled", None, None)
+
+
+async def test_an_order_that_rests_is_nobodys(orders: WorkOrders, claims: Claims) -> None:
+    order_id = await accept(orders)
+    [order] = await take(claims, "a")
+    as_worker = orders.held_by(holder_of(order, "a"))
+    await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
+    with pytest.raises(Superseded):
+        await orders.change_if_free(order_id, status="paused")
+    await as_worker.change(order_id, status="paused")
+    assert (await orders.get(order_id)).worker_id is None
+    with pytest.raises(Superseded):
+        await as_worker.check_held(order_id)
+
+
+async def test_a_sign_of_life_keeps_a_worker_from_being_struck_off(claims: Claims) -> None:
+    assert not await claims.beat("a", "here")
+    assert await claims.beat("a", "here")
+    seen = await claims.signs_of_life()
+    await claims.beat("a", "here")
+    assert not await claims.strike_off("a", seen["a"])
+    assert await claims.strike_off("a", seen["a"] + 1)
+    assert not await claims.beat("a", "here"), "it learns that it was given up"
