@@ -60,6 +60,9 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman.events.feed import Feed
     from journeyman.forges.local import LocalForge
     from journeyman.gateway.gateway import Gateway
+    from journeyman.gateway.ledger import Ledger
+    from journeyman.gateway.prices import Prices
+    from journeyman.gateway.store import ModelCalls
     from journeyman.git.mirrors import Mirrors
     from journeyman.git.workspaces import Workspaces
     from journeyman.sandboxes.local import LocalSandboxes
@@ -72,6 +75,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     store = database.Database(database.database_url("", settings.home))
     orders = WorkOrders(store, Feed(store), redactor)
     sandboxes = LocalSandboxes(settings)
+    ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
     workshop = Workshop(
         settings=settings,
         orders=orders,
@@ -79,7 +83,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         workspaces=Workspaces(settings.home / "workspaces"),
         sandboxes=sandboxes,
         forges={"local": LocalForge(store, settings.server_url)},
-        agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
+        agents={"builtin": BuiltinAgent(Gateway(settings, ledger), settings)},
         claims=Claims(store, orders),
         worker_id="bench",
     )

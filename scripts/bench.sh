@@ -16,7 +16,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 missed=0
-for bench in agent_loop start orders submit_to_pull_request; do
+for bench in agent_loop start orders submit_to_pull_request gateway; do
   PYTHONPATH=. .venv/bin/python "bench/$bench.py" "$@" || missed=1
 done
 exit "$missed"

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, create_engine, text
 
 import journeyman.events.tables
 import journeyman.forges.tables
+import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401
 from journeyman.database import Database, metadata, migrate
 from journeyman.database import database_url as async_url

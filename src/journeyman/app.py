@@ -22,6 +22,7 @@ import uvicorn
 import journeyman.engine.tables
 import journeyman.events.tables
 import journeyman.forges.tables
+import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
@@ -37,7 +38,11 @@ from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
+from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
+from journeyman.gateway.ledger import Ledger
+from journeyman.gateway.prices import Prices
+from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.local import LocalSandboxes
@@ -66,7 +71,10 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     store = Database(url)
     feed = Feed(store)
     orders = WorkOrders(store, feed, redactor)
-    gateway = Gateway(settings)
+    model_calls = ModelCalls(store)
+    ledger = Ledger(model_calls, settings, Prices(settings.model_prices))
+    gateway = Gateway(settings, ledger)
+    door = Door(settings, ledger)
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)
@@ -103,6 +111,8 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     working = AsyncExitStack()
     if hired:
         await working.enter_async_context(store.only_worker(workshop.worker_id))
+        await door.open()
+        working.push_async_callback(door.close)
         await hired.start()
     chores = [asyncio.create_task(store.keep_tidy())]
     if settings.model:

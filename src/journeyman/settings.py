@@ -5,13 +5,14 @@ directory is never read: the working directory may be a repository that somebody
 """
 
 import difflib
+import json
 import os
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from journeyman.errors import InvalidSetting
 
@@ -20,6 +21,18 @@ _OWN_PREFIX = "JOURNEYMAN_"
 
 def _default_home() -> Path:
     return Path(platformdirs.user_data_dir("journeyman", appauthor=False))
+
+
+class ModelPrice(BaseModel):
+    """US dollars for a million tokens. What is read from or written to a cache costs as much as other input
+    where nothing else is said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_read: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
 
 
 class Settings(BaseModel):
@@ -62,6 +75,18 @@ class Settings(BaseModel):
         default=120, gt=0, alias="JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS"
     )
     """Silence of a model's stream after which the call counts as cut."""
+    model_prices: dict[str, ModelPrice] = Field(default_factory=dict, alias="JOURNEYMAN_MODEL_PRICES")
+    """Prices that go before those of the installed table: a table of `provider/model`, or JSON."""
+    budget_per_day_usd: float | None = Field(default=None, ge=0, alias="JOURNEYMAN_BUDGET_PER_DAY_USD")
+    """What all orders together may spend on models in a day (UTC)."""
+    budget_total_usd: float | None = Field(default=None, ge=0, alias="JOURNEYMAN_BUDGET_TOTAL_USD")
+    """What all orders together may ever spend on models."""
+    max_tokens_per_order: int | None = Field(default=None, ge=1, alias="JOURNEYMAN_MAX_TOKENS_PER_ORDER")
+    """Tokens, in and out, that one order may use: a limit that needs no price."""
+    max_calls_per_order: int | None = Field(default=None, ge=1, alias="JOURNEYMAN_MAX_CALLS_PER_ORDER")
+    """Calls of a model that one order may make: a limit that needs no price."""
+    keep_model_calls: bool = Field(default=False, alias="JOURNEYMAN_KEEP_MODEL_CALLS")
+    """Whether the requests and answers of every model call are kept in the home, without secrets."""
     verification_attempts: int = Field(default=5, ge=1, le=20, alias="JOURNEYMAN_VERIFICATION_ATTEMPTS")
     """Times that the checks run; between them the agent is given what failed."""
     verification_timeout_seconds: float = Field(
@@ -125,6 +150,16 @@ class Settings(BaseModel):
 
     failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
     """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
+
+    @field_validator("model_prices", mode="before")
+    @classmethod
+    def _from_json(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"not valid JSON: {error}") from None
 
     @property
     def is_sqlite(self) -> bool:

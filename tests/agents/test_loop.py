@@ -14,6 +14,7 @@ from journeyman.agents.base import (
     ToolFinished,
     ToolStarted,
 )
+from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.builtin.patience import wait_before_retry
 from journeyman.errors import (
     AgentFailed,
@@ -23,7 +24,10 @@ from journeyman.errors import (
     Transient,
     Unauthenticated,
 )
+from journeyman.gateway.gateway import Gateway
 from tests.agents.turns import Workplace, call, calls, says
+from tests.gateway.door.agents import account
+from tests.gateway.ledgers import ledger_in, open_database, store_order
 from tests.standins.model_server import ModelServer, Reply, in_order
 from tests.standins.plain_sandbox import PlainSandbox
 
@@ -305,8 +309,12 @@ async def test_a_spent_budget_stops_the_next_call_before_it_is_made(home: Path) 
     replies = in_order(Reply(tools=[("shell", {"command": "true"})], tokens_in=1_000_000))
     with ModelServer(replies) as server:
         place = Workplace(home, {"OPENAI_API_KEY": "sk-some-test-key", "OPENAI_BASE_URL": f"{server.url}/v1"})
-        with pytest.raises(BudgetExceeded):
-            await place.work("openai/gpt-5.5", budget_usd=1.0)
+        async with open_database(place.settings) as database:
+            gateway = Gateway(place.settings, ledger_in(database, place.settings))
+            place.agent = BuiltinAgent(gateway, place.settings)
+            order_id = await store_order(database, budget_usd=1.0)
+            with pytest.raises(BudgetExceeded):
+                await place.work("openai/gpt-5.5", account=account("openai/gpt-5.5", order_id=order_id))
     assert len(server.requests) == 1
     (called,) = place.of(ModelCalled)
     assert called.usage.cost_usd is not None

@@ -1,77 +1,132 @@
-import pytest
+"""What may be spent, decided without spending anything."""
 
-from journeyman.errors import BudgetExceeded
-from journeyman.gateway.budget import OUTPUT_RESERVE_TOKENS, characters_in, check_budget, estimate_usd
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from journeyman.gateway.budget import (
+    MOST_OUTPUT_TOKENS,
+    OUTPUT_RESERVE_TOKENS,
+    Purse,
+    characters_in,
+    decide,
+    need_of,
+    refusal,
+    unpriced,
+)
 from journeyman.gateway.messages import (
     AssistantMessage,
     Message,
-    Tokens,
     ToolCall,
     ToolResult,
     ToolResults,
     UserMessage,
 )
-from journeyman.gateway.prices import FREE, Price, price_of, usage_of
-
-PRICE = Price(input_usd=3.0, output_usd=15.0)
-RESERVE = OUTPUT_RESERVE_TOKENS * 15.0 / 1_000_000
+from journeyman.gateway.prices import FREE, Price
 
 
-@pytest.mark.parametrize(
-    ("budget_usd", "characters", "price"),
-    [
-        (None, 10_000_000, PRICE),
-        (None, 10, None),
-        (RESERVE, 0, PRICE),
-        (RESERVE + 0.003, 3600, PRICE),
-        (0.0, 10_000_000, FREE),
-    ],
-)
-def test_a_call_that_fits_is_let_through(
-    budget_usd: float | None, characters: int, price: Price | None
-) -> None:
-    check_budget("openai/x", budget_usd=budget_usd, characters=characters, price=price)
+def purse(
+    limit: float, *, spent: float = 0, promised: float = 0, estimate: float = 1, most: float = 3
+) -> Purse:
+    return Purse("the order's budget", "usd", limit, spent, promised, estimate, most, "Raise it.")
 
 
 @pytest.mark.parametrize(
-    ("budget_usd", "characters", "price", "word"),
+    ("purses", "expected"),
     [
-        (0.0, 0, PRICE, "$0.0150"),
-        (-1.0, 0, PRICE, "$0.0000 are left"),
-        (RESERVE + 0.0029, 3600, PRICE, "$0.0180"),
-        (1_000_000.0, 10, None, "unknown"),
+        ([], "go"),
+        ([purse(1)], "go"),
+        ([purse(0, estimate=0, most=0)], "go"),
+        ([purse(10, spent=9)], "go"),
+        ([purse(10, spent=1, promised=6)], "go"),
+        ([purse(10, spent=2, promised=6)], "wait"),
+        ([purse(10, spent=9, promised=0.5)], "wait"),
+        ([purse(100), purse(10, spent=2, promised=6)], "wait"),
     ],
 )
-def test_a_call_that_does_not_fit_is_refused(
-    budget_usd: float, characters: int, price: Price | None, word: str
+def test_a_call_goes_or_waits_for_those_under_way(purses: list[Purse], expected: str) -> None:
+    assert decide(purses) == expected
+
+
+@pytest.mark.parametrize(
+    "short",
+    [purse(0.9), purse(10, spent=9.1), purse(10, spent=12), purse(10, spent=9.1, promised=5), purse(0)],
+)
+def test_a_call_that_does_not_fit_even_alone_is_refused(short: Purse) -> None:
+    assert decide([purse(100), short]) is short
+
+
+@given(
+    limit=st.floats(0, 10),
+    calls=st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1), st.floats(0, 1)), max_size=40),
+    ending=st.lists(st.integers(0, 40), max_size=80),
+)
+def test_at_most_one_call_ends_above_the_limit(
+    limit: float, calls: list[tuple[float, float, float]], ending: list[int]
 ) -> None:
-    with pytest.raises(BudgetExceeded, match=word.replace("$", r"\$")) as caught:
-        check_budget("openai/x", budget_usd=budget_usd, characters=characters, price=price)
-    assert caught.value.hint
+    """Any calls, in any order of beginning and ending, each costing anything up to its very most."""
+    spent, dearest = 0.0, 0.0
+    waiting = list(calls)
+    under_way: list[tuple[float, float]] = []
+    turns = iter(ending)
+    while waiting or under_way:
+        if waiting:
+            most, estimated, real = waiting[0]
+            promised = sum(each for each, _ in under_way)
+            asked = purse(limit, spent=spent, promised=promised, estimate=most * estimated, most=most)
+            verdict = decide([asked])
+            if verdict != "wait":
+                waiting.pop(0)
+            if verdict == "go":
+                under_way.append((most, most * real))
+                continue
+        if under_way:
+            _, cost = under_way.pop(next(turns, 0) % len(under_way))
+            spent += cost
+            dearest = max(dearest, cost)
+    assert spent <= limit + dearest + 1e-9
 
 
-def test_the_estimate_counts_prompt_answer_arguments_and_results() -> None:
+def test_what_a_call_needs_leans_high() -> None:
+    need = need_of(3600, 200_000, Price(3.0, 15.0))
+    assert need.tokens == 1000 + OUTPUT_RESERVE_TOKENS
+    assert need.usd == pytest.approx(1000 * 3e-6 + OUTPUT_RESERVE_TOKENS * 15e-6)
+    assert need.most_tokens == 3600 + 200_000
+    assert need.most_usd == pytest.approx(3600 * 3e-6 + 200_000 * 15e-6)
+
+
+def test_an_answer_that_is_limited_needs_no_more_than_its_limit() -> None:
+    assert need_of(0, 10, FREE).tokens == 10
+    assert need_of(0, None, FREE).most_tokens == MOST_OUTPUT_TOKENS
+
+
+def test_without_a_price_only_tokens_are_known() -> None:
+    need = need_of(36, None, None)
+    assert (need.usd, need.most_usd) == (None, None)
+    assert need.tokens > 0
+
+
+def test_characters_of_prompt_answer_arguments_and_results_count() -> None:
     messages: list[Message] = [
         UserMessage("12345"),
-        AssistantMessage("123", (ToolCall("c1", "shell", '{"a": 1}'),)),
-        ToolResults((ToolResult("c1", "shell", "12"), ToolResult("c2", "shell", "3456"))),
+        AssistantMessage("123", (ToolCall("c", "shell", '{"a": 1}'),)),
+        ToolResults((ToolResult("c", "shell", "12"),)),
     ]
-    assert characters_in(messages) == 22
-    assert estimate_usd(36, Price(10.0, 0.0)) == pytest.approx(0.0001)
+    assert characters_in(messages) == 18
 
 
-def test_a_price_nobody_knows_is_not_zero() -> None:
-    assert price_of("openai", "a-model-of-our-own") is None
-    known = price_of("anthropic", "claude-sonnet-5-5")
-    assert known is not None
-    assert known.output_usd > known.input_usd > 0
-
-
-def test_a_cost_is_known_even_where_a_server_counts_nonsense() -> None:
-    sane = usage_of("openai", "gpt-5.5", Tokens(100, 20, 100)).cost_usd
-    assert sane is not None
-    assert usage_of("openai", "gpt-5.5", Tokens(100, 20, 500, 70)).cost_usd == sane > 0
-
-
-def test_a_call_that_nobody_counted_costs_an_unknown_sum() -> None:
-    assert usage_of("openai", "gpt-5.5", Tokens()).cost_usd is None
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        ("usd", "about $1.0000; $0.5000 are left of the order's budget"),
+        ("tokens", "about 1 tokens"),
+        ("calls", "one more"),
+    ],
+)
+def test_a_refusal_says_what_is_short_and_what_to_do(unit: Any, words: str) -> None:
+    error = refusal("openai/x", Purse("the order's budget", unit, 1, 0.5, 0, 1, 1, "Raise it."))
+    assert words in error.message
+    assert error.hint == "Raise it."
+    assert "JOURNEYMAN_MODEL_PRICES" in unpriced("openai/x").hint

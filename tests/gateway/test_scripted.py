@@ -85,7 +85,7 @@ async def test_what_is_delivered_is_a_call_of_deliver(settings: Settings) -> Non
 
 async def test_a_scripted_call_counts_tokens_and_costs_nothing(settings: Settings) -> None:
     model = write_script(settings, "free", {"replies": [{"say": "some words of an answer"}]})
-    call = ModelCall(model=model, messages=prompted("x" * 360), budget_usd=0.0)
+    call = ModelCall(model=model, messages=prompted("x" * 360))
     said, answer = await ask(Gateway(settings), call)
     assert said == ["some", " words", " of", " an", " answer"]
     assert (answer.usage.tokens_in, answer.usage.cost_usd) == (100, 0.0)

@@ -14,7 +14,7 @@ _SUPERVISOR = "sandboxes/supervisor.py"
 _LIBRARIES: dict[str, Callable[[Module], bool]] = {
     "dbos": lambda module: module.room == "engine",
     "fastapi": lambda module: module.room == "api",
-    "starlette": lambda module: module.room == "api",
+    "starlette": lambda module: module.room == "api" or module.path.startswith("gateway/door/"),
     "sqlalchemy": lambda module: (
         module.room in ("database", "migrations")
         or module.path.rpartition("/")[2] in ("tables.py", "store.py", "log.py")
@@ -114,6 +114,7 @@ def test_the_program_inside_the_jail_needs_nothing_but_python() -> None:
         (misused_libraries, "app.py", "from fastapi.responses import Response"),
         (misused_libraries, "engine/workers.py", "def f():\n    import starlette.types"),
         (misused_libraries, "work_orders/order.py", "from sqlalchemy import select"),
+        (misused_libraries, "gateway/gateway.py", "from starlette.requests import Request"),
         (named_implementations, "api/local_forge.py", "from journeyman.forges.local import LocalForge"),
         (named_implementations, "engine/workshop.py", "from journeyman.sandboxes import local"),
         (named_implementations, "steps/bench.py", "import journeyman.agents.builtin.agent"),
@@ -137,6 +138,7 @@ def test_a_broken_local_law_is_found(
     [
         ("engine/workers.py", "from dbos import DBOS\ntry:\n    f()\nexcept Exception:\n    pass"),
         ("api/live.py", "from starlette.websockets import WebSocket"),
+        ("gateway/door/door.py", "from starlette.requests import Request"),
         ("migrations/versions/0001_first.py", "import sqlalchemy"),
         ("forges/local.py", "from journeyman.forges.github import GitHubForge"),
         ("api/services.py", "from journeyman.forges.base import Forge"),

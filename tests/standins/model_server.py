@@ -1,4 +1,4 @@
-"""A model provider on loopback that speaks OpenAI's, Anthropic's and Google's streaming formats.
+"""A model provider on loopback that speaks OpenAI's (both), Anthropic's and Google's streaming formats.
 
     with ModelServer(in_order(Reply(text="Hello"), Reply(status=500))) as server:
         settings = Settings(openai_base_url=f"{server.url}/v1", …)
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
-Wire = Literal["openai", "anthropic", "google"]
+Wire = Literal["openai", "responses", "anthropic", "google"]
 Break = Literal["", "cut", "half_frame", "bad_frame", "stall"]
 
 
@@ -154,6 +154,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
         owner.sent.append(time.perf_counter())
 
+    def do_GET(self) -> None:
+        """The lists of models."""
+        owner = self.server.owner
+        wire: Wire = "google" if "v1beta" in self.path else "anthropic" if "limit" in self.path else "openai"
+        came = time.perf_counter()
+        request = Request(wire, self.path, dict(self.headers), {}, came, self.client_address[1])
+        reply = owner.reply_to(request)
+        self._send_error_body(reply)
+
     def _send_broken(self, frames: list[str], how: Break) -> None:
         first_text = next(place for place, frame in enumerate(frames) if "partial" in frame)
         self._chunk("".join(frames[: first_text + 1]))
@@ -189,6 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
 def _wire_of(path: str) -> Wire:
     if path.endswith("/chat/completions"):
         return "openai"
+    if path.endswith("/responses"):
+        return "responses"
     return "anthropic" if "/messages" in path else "google"
 
 
@@ -230,6 +241,31 @@ def _openai(reply: Reply) -> Iterator[str]:
     }
     yield _frame({**chunk({}), "choices": [], "usage": usage})
     yield "data: [DONE]\n\n"
+
+
+def _responses(reply: Reply) -> Iterator[str]:
+    def event(kind: str, **fields: Any) -> str:
+        return _frame({"type": kind, **fields}, kind)
+
+    response = {"id": "r1", "object": "response", "model": "stand-in", "output": []}
+    yield event("response.created", response={**response, "status": "in_progress"})
+    for piece in _pieces(reply):
+        yield event("response.output_text.delta", output_index=0, content_index=0, delta=piece)
+    content = [{"type": "output_text", "text": reply.text}]
+    output: list[dict[str, Any]] = [{"type": "message", "role": "assistant", "content": content}]
+    for number, (name, arguments) in enumerate(reply.tools):
+        call = {"type": "function_call", "call_id": f"call_{number}", "name": name}
+        output.append({**call, "arguments": _arguments(arguments)})
+    for index, item in enumerate(output):
+        yield event("response.output_item.done", output_index=index, item=item)
+    usage = {
+        "input_tokens": reply.tokens_in,
+        "input_tokens_details": {"cached_tokens": reply.tokens_cached},
+        "output_tokens": reply.tokens_out,
+        "total_tokens": reply.tokens_in + reply.tokens_out,
+    }
+    ended = {**response, "status": reply.finish or "completed", "output": output, "usage": usage}
+    yield event("response.completed", response=ended)
 
 
 def _anthropic(reply: Reply) -> Iterator[str]:
@@ -296,6 +332,7 @@ def _google(reply: Reply) -> Iterator[str]:
 
 _FRAMES: dict[Wire, Callable[[Reply], Iterator[str]]] = {
     "openai": _openai,
+    "responses": _responses,
     "anthropic": _anthropic,
     "google": _google,
 }

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from journeyman.gateway.accounts import Account
 from journeyman.sandboxes.base import Readiness, Sandbox
 from journeyman.work_orders.order import Usage
 
@@ -76,12 +77,12 @@ class Assignment:
     role: Role
     prompt: str = field(repr=False)
     model: str
+    account: Account | None = None
+    """Who pays for the model's calls, and what they may spend."""
     session_id: str | None = None
     """The session to go on with, where the backend can."""
     deliverable: type[BaseModel] | None = None
     """What the turn must hand back as a value; None when the files are the result."""
-    budget_usd: float | None = None
-    """What this turn may still spend."""
     max_turns: int = 100
     timeout_seconds: float = 3600
 

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from journeyman.api import (
     control,
+    costs,
     github,
     health,
     live,
@@ -33,7 +34,18 @@ def create_app(services: Services) -> FastAPI:
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
     app.state.services = services
-    for room in (work_orders, control, prompts, live, github, lookups, local_forge, quick_jobs, health):
+    for room in (
+        work_orders,
+        control,
+        costs,
+        prompts,
+        live,
+        github,
+        lookups,
+        local_forge,
+        quick_jobs,
+        health,
+    ):
         app.include_router(room.router)
     problems.install(app)
     # The last one added is the first that a request meets.

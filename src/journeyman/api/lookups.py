@@ -41,6 +41,8 @@ class ModelChoice(_Choice):
 
 class ModelChoices(BaseModel):
     models: list[ModelChoice]
+    troubles: list[str]
+    """Providers that could not be asked for their models just now; a first choice stands for them."""
     default_model: str | None
 
 
@@ -85,8 +87,9 @@ async def agents(services: Given) -> AgentChoices:
 
 @router.get("/models")
 async def models(services: Given) -> ModelChoices:
-    known = await asyncio.to_thread(services.gateway.models)
+    known, troubles = await services.gateway.listed_models()
     return ModelChoices(
+        troubles=troubles,
         models=[ModelChoice.model_validate(model) for model in known],
         default_model=services.settings.model or None,
     )

@@ -55,9 +55,10 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
     client = Client(settings)
     order = client.order(order_id)
     steps = client.get(order_path(order_id) + "/steps")["steps"]
+    cost = client.get(order_path(order_id) + "/cost")
     isolation = client.get("/health")["isolation"]
     if as_json:
-        print_json({"agent_work_order": order, "steps": steps, "isolation": isolation})
+        print_json({"agent_work_order": order, "steps": steps, "cost": cost, "isolation": isolation})
         return
     if isolation == "none":
         warn("agents run without isolation, as the user of the server.")
@@ -68,6 +69,19 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
             out.print(styled((f"  {name:<13}", "dim"), line(value)))
     if steps:
         _print_table(("STEP", "STATUS", "ATTEMPTS", "TOKENS", "COST"), [_step_row(step) for step in steps])
+    if len(cost["by_model"]) > 1 or len(cost["by_agent"]) > 1:
+        rows = [_cost_row(one, one["model"]) for one in cost["by_model"]]
+        rows += [_cost_row(one, one["agent"]) for one in cost["by_agent"]]
+        _print_table(("MODEL, AGENT", "CALLS", "TOKENS", "COST"), rows)
+    if unpriced := cost["total"]["unpriced_calls"]:
+        note(
+            f"{unpriced} of {cost['total']['calls']} model calls have no known price and are not in the cost."
+        )
+
+
+def _cost_row(cost: dict[str, Any], name: str) -> tuple[str | Text, ...]:
+    tokens = f"{cost['tokens_in']}/{cost['tokens_out']}"
+    return (line(name), str(cost["calls"]), tokens, money(cost["cost_usd"]))
 
 
 def _facts(order: dict[str, Any]) -> dict[str, str]:
@@ -157,6 +171,8 @@ def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
+    for trouble in answer.get("troubles", []):
+        warn(trouble)
     rows = []
     for one in answer[noun]:
         about = one["needs"] or one.get("description", "")

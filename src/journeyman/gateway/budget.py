@@ -1,10 +1,13 @@
-"""Whether a call fits into what may still be spent, decided before it is made.
+"""Whether a call fits into what may still be spent, decided before it is made and without doing anything.
 
-The estimate leans high on purpose: characters stand in for tokens, and a reserve for the answer is
-added. A price that nobody knows fits into no budget.
+Calls at the same time share what is left, and what a call will take is not known before it is over. So
+one that fits by its estimate goes alone at once; beside others it goes only if all of them fit at their
+very most, and else waits for them. That way at most one call can end above a limit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from journeyman.errors import BudgetExceeded
 from journeyman.gateway.messages import AssistantMessage, Message, ToolResults, UserMessage
@@ -12,6 +15,8 @@ from journeyman.gateway.prices import Price
 
 CHARACTERS_PER_TOKEN = 3.6
 OUTPUT_RESERVE_TOKENS = 1000
+MOST_OUTPUT_TOKENS = 128_000
+"""Of an answer that was asked for without a limit."""
 
 
 def characters_in(messages: Iterable[Message]) -> int:
@@ -28,23 +33,71 @@ def _length(message: Message) -> int:
             return sum(len(result.output) for result in results)
 
 
-def estimate_usd(characters: int, price: Price) -> float:
-    tokens_in = characters / CHARACTERS_PER_TOKEN
-    return (tokens_in * price.input_usd + OUTPUT_RESERVE_TOKENS * price.output_usd) / 1_000_000
+@dataclass(frozen=True)
+class Need:
+    """What a call will take: probably, leaning high, and at the very most."""
+
+    tokens: int
+    most_tokens: int
+    usd: float | None
+    """None when nobody knows the price."""
+    most_usd: float | None
 
 
-def check_budget(model: str, *, budget_usd: float | None, characters: int, price: Price | None) -> None:
-    """Raise BudgetExceeded when a call with so many characters does not fit."""
-    if budget_usd is None:
-        return
-    if price is None:
-        raise BudgetExceeded(
-            f"the price of {model} is unknown, so no budget can be kept with it",
-            hint="Choose a model with a known price (`jm models`), or submit the order without a budget.",
-        )
-    needed = estimate_usd(characters, price)
-    if needed > budget_usd:
-        raise BudgetExceeded(
-            f"the next call to {model} would cost about ${needed:.4f}; ${max(budget_usd, 0.0):.4f} are left",
-            hint="Raise the order's budget, or choose a cheaper model.",
-        )
+def need_of(characters: int, most_output_tokens: int | None, price: Price | None) -> Need:
+    most_out = most_output_tokens or MOST_OUTPUT_TOKENS
+    reserve = min(OUTPUT_RESERVE_TOKENS, most_out)
+    read = characters / CHARACTERS_PER_TOKEN
+    usd = most_usd = None
+    if price is not None:
+        usd = (read * price.input_usd + reserve * price.output_usd) / 1_000_000
+        most_usd = (characters * price.input_usd + most_out * price.output_usd) / 1_000_000
+    return Need(int(read) + reserve, characters + most_out, usd, most_usd)
+
+
+@dataclass(frozen=True)
+class Purse:
+    """Something that may be spent up to a limit: how much of it is gone, and what the next call takes."""
+
+    name: str
+    unit: Literal["usd", "tokens", "calls"]
+    limit: float
+    spent: float
+    promised: float
+    """The very most that calls under way may still take."""
+    estimate: float
+    most: float
+    hint: str
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.limit - self.spent)
+
+
+def decide(purses: Sequence[Purse]) -> Literal["go", "wait"] | Purse:
+    """`go`, `wait` for calls under way to end, or the purse that the call does not fit into."""
+    for purse in purses:
+        if purse.estimate > purse.limit - purse.spent:
+            return purse
+    if any(purse.promised and purse.spent + purse.promised + purse.most > purse.limit for purse in purses):
+        return "wait"
+    return "go"
+
+
+def refusal(model: str, purse: Purse) -> BudgetExceeded:
+    if purse.unit == "usd":
+        what = f"would cost about ${purse.estimate:.4f}; ${purse.left:.4f} are left of {purse.name}"
+    elif purse.unit == "tokens":
+        what = f"would take about {purse.estimate:,.0f} tokens; {purse.left:,.0f} are left of {purse.name}"
+    else:
+        what = f"would be one more than {purse.name} allows ({purse.limit:,.0f})"
+    return BudgetExceeded(f"the next call to {model} {what}", hint=purse.hint)
+
+
+def unpriced(model: str) -> BudgetExceeded:
+    """A price that nobody knows fits into no budget of money."""
+    return BudgetExceeded(
+        f"the price of {model} is unknown, so no budget can be kept with it",
+        hint="Say its price in JOURNEYMAN_MODEL_PRICES, limit orders by JOURNEYMAN_MAX_TOKENS_PER_ORDER or "
+        "JOURNEYMAN_MAX_CALLS_PER_ORDER instead, or choose a model with a known price (`jm models`).",
+    )

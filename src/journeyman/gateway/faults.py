@@ -61,6 +61,7 @@ def told_status(
         return QuotaExhausted(
             f"{model}: the account's quota is used up ({said})",
             hint="Top up the account or raise its limit at the provider, then retry the order.",
+            retry_after=_reset(headers, body) or _retry_after(headers, body),
         )
     if status == 403:
         return NotAllowed(
@@ -162,6 +163,18 @@ def _retry_after(headers: Mapping[str, str], body: object) -> float | None:
     if seconds is None and asked:
         seconds = _until(asked)
     return seconds if seconds is not None else _seconds(_retry_delay(body))
+
+
+def _reset(headers: Mapping[str, str], body: Any) -> float | None:
+    """Seconds until a quota is filled up again, for providers that say when."""
+    error = body.get("error") if isinstance(body, dict) else None
+    seconds = error.get("resets_in_seconds") if isinstance(error, dict) else None
+    if isinstance(seconds, int | float):
+        return float(seconds) if seconds > 0 else None
+    lower = {name.lower(): value for name, value in headers.items()}
+    moment = _seconds(lower.get("anthropic-ratelimit-unified-reset"))
+    left = moment - datetime.now(UTC).timestamp() if moment else 0.0
+    return left if left > 0 else None
 
 
 def _seconds(text: str | None) -> float | None:

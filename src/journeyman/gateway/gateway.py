@@ -7,7 +7,7 @@ say so to the person who waits.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,21 +15,26 @@ from weakref import WeakKeyDictionary
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import Internal, Transient
-from journeyman.gateway.budget import characters_in, check_budget
-from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
-from journeyman.gateway.prices import Price, context_window_of, price_of, usage_of
+from journeyman.gateway.accounts import Account
+from journeyman.gateway.budget import characters_in
+from journeyman.gateway.catalogue import Catalogue
+from journeyman.gateway.ledger import Entry, Ledger
+from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolOffer
+from journeyman.gateway.prices import Prices, context_window_of
 from journeyman.gateway.providers import (
     KEY_NAMES,
     OFFERED,
     Model,
     ModelName,
+    Provider,
     build_model,
     key_of,
     new_http_client,
     parse_model_name,
     require_key,
 )
-from journeyman.gateway.scripts import load_script, script_names
+from journeyman.gateway.recording import Recorder, script_named
+from journeyman.gateway.scripts import script_names
 from journeyman.settings import Settings
 from journeyman.work_orders.order import Usage
 
@@ -61,8 +66,8 @@ class ModelCall:
     """Whose call it is; scripts choose by it."""
     attempt: int = 1
     """Which try of the same call this is."""
-    budget_usd: float | None = None
-    """What may still be spent. A call that does not fit is not made."""
+    account: Account | None = None
+    """Who pays. A call that does not fit into what they may spend is not made."""
 
 
 @dataclass(frozen=True)
@@ -81,36 +86,43 @@ class _Clients:
 
 
 class Gateway:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger | None = None) -> None:
+        """Without a ledger nothing is written down: enough for whoever asks what can be called."""
         self._settings = settings
+        self._ledger = ledger
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
-        self._prices: dict[ModelName, Price | None] = {}
+        self._prices = Prices(settings.model_prices)
+        self._catalogue = Catalogue(settings, self._redactor)
+        self._recorder = Recorder(settings, self._redactor)
 
     def check_model(self, name: str) -> None:
         """Raise what a call of this model would be refused with, without calling it."""
         parsed = parse_model_name(name)
         if parsed.provider == "scripted":
-            load_script(parsed.model, self._settings.scripts)
+            script_named(parsed.model, self._settings)
         else:
             require_key(self._settings, parsed)
 
-    def models(self) -> list[ModelInfo]:
+    def models(self, names: Mapping[Provider, Sequence[str]] = OFFERED) -> list[ModelInfo]:
         """What can be chosen: the scripts, and a first choice from every provider."""
         scripts = [
-            ModelInfo(f"scripted/{name}", "scripted", True, "", None, 0.0, 0.0)
-            for name in script_names(self._settings.scripts)
+            self._model_info(ModelName("scripted", name)) for name in script_names(self._settings.scripts)
         ]
         return [
-            self._model_info(ModelName(provider, model))
-            for provider, names in OFFERED.items()
-            for model in names
+            self._model_info(ModelName(provider, model)) for provider, some in names.items() for model in some
         ] + scripts
 
     def context_window(self, name: str) -> int | None:
         """Tokens that a conversation with this model can have; None when nobody knows."""
         parsed = parse_model_name(name)
-        return None if parsed.provider == "scripted" else context_window_of(parsed.provider, parsed.model)
+        return None if parsed.provider == "scripted" else context_window_of(name)
+
+    async def listed_models(self) -> tuple[list[ModelInfo], list[str]]:
+        """What can be chosen, as the providers with a key say themselves, and which could not be asked."""
+        clients = await self._clients_of_loop()
+        names, troubles = await self._catalogue.names(clients.http)
+        return await asyncio.to_thread(self.models, names), troubles
 
     def needs(self) -> str:
         """What would make a real model usable; empty when one is."""
@@ -129,33 +141,45 @@ class Gateway:
         """Text as it comes, then the whole Answer as the last item. Close it when leaving early."""
         self.check_model(call.model)
         name = parse_model_name(call.model)
-        if call.budget_usd is not None:
-            check_budget(
-                call.model,
-                budget_usd=call.budget_usd,
-                characters=_characters(call),
-                price=self._price(name),
-            )
         model = await self._model_for(name, call)
-        started = time.perf_counter()
-        async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
-            while True:
-                async with self._patience(call.model):
-                    piece = await anext(pieces, None)
-                if piece is None:
-                    raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
-                if isinstance(piece, AssistantMessage):
-                    usage = usage_of(name.provider, name.model, piece.tokens)
-                    yield Answer(piece, usage, time.perf_counter() - started)
-                    return
-                if piece:
-                    yield piece
+        async with self._spending(call) as entry:
+            started = time.perf_counter()
+            async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
+                while True:
+                    async with self._patience(call.model):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
+                    if isinstance(piece, AssistantMessage):
+                        usage = await self._settled(call.model, entry, piece.tokens)
+                        if call.account is not None and self._recorder.is_on:
+                            asked = {"instructions": call.instructions, "messages": list(call.messages)}
+                            await self._recorder.keep(call.account, call.messages, asked, piece)
+                        yield Answer(piece, usage, time.perf_counter() - started)
+                        return
+                    if entry is not None:
+                        entry.has_begun = True
+                    if piece:
+                        yield piece
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         clients = self._clients.pop(asyncio.get_running_loop(), None)
         if clients:
             await clients.http.aclose()
+
+    @asynccontextmanager
+    async def _spending(self, call: ModelCall) -> AsyncIterator[Entry | None]:
+        if self._ledger is None or call.account is None:
+            yield None
+            return
+        async with self._ledger.call(call.account, characters=_characters(call)) as entry:
+            yield entry
+
+    async def _settled(self, model: str, entry: Entry | None, tokens: Tokens) -> Usage:
+        if entry is not None:
+            return await entry.settle(tokens)
+        return Usage(tokens.input, tokens.output, tokens.cache_read, self._prices.cost(model, tokens))
 
     @asynccontextmanager
     async def _patience(self, model: str) -> AsyncIterator[None]:
@@ -174,36 +198,35 @@ class Gateway:
             return await self._built(name)
         from journeyman.gateway.scripted import ScriptedModel
 
-        script = load_script(name.model, self._settings.scripts)
+        script = script_named(name.model, self._settings)
         return ScriptedModel(call.model, script, self._redactor, role=call.role, attempt=call.attempt)
 
     async def _built(self, name: ModelName) -> Model:
-        loop = asyncio.get_running_loop()
-        clients = self._clients.get(loop)
-        if clients is not None and name in clients.models:
+        clients = await self._clients_of_loop()
+        if name in clients.models:
             return clients.models[name]
         # The table of prices is read here because it, too, would hold up the loop when it is first used.
-        await asyncio.to_thread(self._price, name)
-        if clients is None:
-            made = _Clients(await asyncio.to_thread(new_http_client))
-            clients = self._clients.setdefault(loop, made)
+        await self._prices.looked_up(str(name))
         model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
         return clients.models.setdefault(name, model)
 
-    def _price(self, name: ModelName) -> Price | None:
-        if name not in self._prices:
-            self._prices[name] = price_of(name.provider, name.model)
-        return self._prices[name]
+    async def _clients_of_loop(self) -> _Clients:
+        loop = asyncio.get_running_loop()
+        clients = self._clients.get(loop)
+        if clients is None:
+            made = _Clients(await asyncio.to_thread(new_http_client))
+            clients = self._clients.setdefault(loop, made)
+        return clients
 
     def _model_info(self, name: ModelName) -> ModelInfo:
-        price = self._price(name)
-        ready = key_of(self._settings, name.provider) is not None
+        price = self._prices.of(str(name))
+        ready = name.provider == "scripted" or key_of(self._settings, name.provider) is not None
         return ModelInfo(
             str(name),
             name.provider,
             ready,
             "" if ready else f"Set {KEY_NAMES[name.provider]}.",
-            context_window_of(name.provider, name.model),
+            None if name.provider == "scripted" else context_window_of(str(name)),
             price.input_usd if price else None,
             price.output_usd if price else None,
         )

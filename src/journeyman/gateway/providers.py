@@ -86,6 +86,16 @@ def require_key(settings: Settings, name: ModelName) -> str:
     return key
 
 
+def base_url_of(settings: Settings, provider: Provider) -> str:
+    """Where the provider is asked, without a slash at the end."""
+    chosen = {
+        "openai": settings.openai_base_url or "https://api.openai.com/v1",
+        "anthropic": settings.anthropic_base_url or "https://api.anthropic.com",
+        "google": settings.gemini_base_url or "https://generativelanguage.googleapis.com",
+    }
+    return chosen[provider].rstrip("/")
+
+
 def new_http_client() -> "httpx2.AsyncClient":
     """One pool for all providers, wide enough for every order at once."""
     import httpx2
@@ -100,17 +110,15 @@ def new_http_client() -> "httpx2.AsyncClient":
 def build_model(settings: Settings, name: ModelName, http: "httpx2.AsyncClient", redactor: Redactor) -> Model:
     """What speaks to the model. Slow the first time, where it imports the provider's library."""
     key = require_key(settings, name)
+    base_url = base_url_of(settings, name.provider)
     if name.provider == "openai":
         from journeyman.gateway.chat_completions import ChatModel
 
-        base_url = settings.openai_base_url or "https://api.openai.com/v1"
         return ChatModel(str(name), name.model, base_url=base_url, key=key, http=http, redactor=redactor)
     from journeyman.gateway.library import LibraryModel, anthropic_model, google_model
 
     if name.provider == "anthropic":
-        base_url = settings.anthropic_base_url or "https://api.anthropic.com"
         model = anthropic_model(name.model, base_url=base_url, key=key, http=http)
     else:
-        base_url = settings.gemini_base_url or "https://generativelanguage.googleapis.com"
         model = google_model(name.model, base_url=base_url, key=key, http=http)
     return LibraryModel(str(name), model, redactor)

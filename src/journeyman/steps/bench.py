@@ -40,6 +40,7 @@ from journeyman.events.types import (
 )
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
+from journeyman.gateway.accounts import Account
 from journeyman.git.commits import Message
 from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import Sandbox
@@ -124,7 +125,7 @@ class Bench:
             model=self.order.model,
             session_id=current.agent_session_id,
             deliverable=deliverable,
-            budget_usd=_left(current),
+            account=self._account(role),
             max_turns=self.settings.agent_max_turns,
             timeout_seconds=self.settings.agent_timeout_seconds,
         )
@@ -135,6 +136,16 @@ class Bench:
         if outcome.session_id and outcome.session_id != current.agent_session_id:
             await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
         return outcome
+
+    def _account(self, role: Role) -> Account:
+        return Account(
+            order_id=self.order_id,
+            round=self.round,
+            step=self.spec.name,
+            role=role.name,
+            agent=self.agent.name,
+            model=self.order.model,
+        )
 
     async def commit(
         self,
@@ -278,9 +289,3 @@ def finished_turn(outcome: Outcome) -> Outcome:
         return outcome
     what, hint = problems[outcome.stop_reason]
     raise AgentFailed(what, hint=hint)
-
-
-def _left(order: WorkOrder) -> float | None:
-    if order.budget_usd is None:
-        return None
-    return max(0.0, order.budget_usd - (order.cost_usd or 0.0))

@@ -246,14 +246,13 @@ class Turn:
         self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
     ) -> Answer:
         """One answer of the model, trying again what usually goes away."""
-        budget = self._assignment.budget_usd
         call = ModelCall(
             model=self._assignment.model,
             messages=messages,
             instructions=self._assignment.role.instructions,
             tools=offers,
             role=self._assignment.role.name,
-            budget_usd=None if budget is None else budget - (self._usage.cost_usd or 0.0),
+            account=self._assignment.account,
         )
         while True:
             try:

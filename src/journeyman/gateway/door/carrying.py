@@ -1,0 +1,113 @@
+"""Carries one answer from whoever gives it to the agent, piece by piece, and knows afterwards what it was.
+
+Nothing is held back but the very end: an answer is counted before it is over for the agent, so that the
+sum stands when its next call comes. Half an answer is never ended in good order, or the agent would take
+it for a whole one.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from starlette.responses import Response
+from starlette.types import Send
+
+from journeyman.access.redaction import Redactor
+from journeyman.errors import Transient
+from journeyman.gateway.door.calls import Call, Opened
+from journeyman.gateway.door.readers import Reader, Seen
+from journeyman.gateway.faults import told_break, told_cut
+
+LONGEST_CALL_SECONDS = 1800.0
+LARGEST_ANSWER_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long and how large an answer may be."""
+
+    idle_seconds: float
+    call_seconds: float = LONGEST_CALL_SECONDS
+    answer_bytes: int = LARGEST_ANSWER_BYTES
+
+
+class Carried:
+    """An answer on its way. `seen` is right at any moment, also when the way ends early."""
+
+    def __init__(
+        self, call: Call, opened: Opened, patience: Patience, redactor: Redactor, *, keep: bool
+    ) -> None:
+        self._call = call
+        self._opened = opened
+        self._patience = patience
+        self._redactor = redactor
+        self.kept = bytearray() if keep else None
+        """Everything that passed, for whoever asked for it."""
+        self._reader = Reader(call.wire, is_stream=call.is_stream and call.as_events)
+
+    @property
+    def seen(self) -> Seen:
+        return self._reader.seen
+
+    async def carry(self, send: Send) -> None:
+        """Send everything but the end. Raises Transient when the answer broke off or does not stop."""
+        headers = [(name.encode(), value.encode()) for name, value in self._opened.headers.items()]
+        size = 0
+        try:
+            async with asyncio.timeout(self._patience.call_seconds):
+                while (chunk := await self._next()) is not None:
+                    if not chunk:
+                        continue
+                    size += len(chunk)
+                    if size > self._patience.answer_bytes:
+                        raise self._endless(f"sent more than {self._patience.answer_bytes:,} bytes")
+                    if size == len(chunk):
+                        await send({"type": "http.response.start", "status": 200, "headers": headers})
+                    self._reader.feed(chunk)
+                    if self.kept is not None:
+                        self.kept += chunk
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        except TimeoutError:
+            raise self._endless(f"took more than {self._patience.call_seconds:g} seconds") from None
+        seen = self._reader.end()
+        if seen.fault:
+            raise told_break(seen.fault, self._call.account.model, self._redactor)
+        if not seen.is_whole:
+            raise told_cut(self._call.account.model)
+
+    async def _next(self) -> bytes | None:
+        if not self._call.is_stream:
+            return await anext(self._opened.body, None)
+        seconds = self._patience.idle_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await anext(self._opened.body, None)
+        except TimeoutError:
+            raise Transient(
+                f"{self._call.account.model}: the provider was silent for {seconds:g} seconds",
+                hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
+            ) from None
+
+    def _endless(self, what: str) -> Transient:
+        return Transient(
+            f"{self._call.account.model}: the answer {what}", hint="It is cut off and tried again."
+        )
+
+
+async def finish(send: Send) -> None:
+    """Let the agent have the end."""
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def collected(opened: Opened, limit: int) -> bytes:
+    """The body of an answer that is short, or its beginning."""
+    gathered = bytearray()
+    async for chunk in opened.body:
+        gathered += chunk
+        if len(gathered) >= limit:
+            break
+    return bytes(gathered[:limit])
+
+
+def told(content: bytes, status: int, opened: Opened) -> Response:
+    headers = {name: value for name, value in opened.headers.items() if name != "content-length"}
+    return Response(content, status, headers)

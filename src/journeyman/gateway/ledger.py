@@ -1,0 +1,161 @@
+"""Every call of a model is written down before it is made, and what it took when it is over.
+
+A call that broke off after its answer had begun may have been paid for, though nobody says how much: it
+counts against budgets by its estimate, and shows no cost. One that was refused has cost nothing.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from journeyman.errors import BudgetExceeded
+from journeyman.gateway.accounts import Account
+from journeyman.gateway.budget import Need, Purse, decide, need_of, refusal, unpriced
+from journeyman.gateway.messages import Tokens
+from journeyman.gateway.prices import Prices
+from journeyman.gateway.store import ModelCalls, Spending
+from journeyman.settings import Settings
+from journeyman.work_orders.order import Usage
+
+_LOOK_AGAIN_SECONDS = 1.0
+"""Calls that end in this process are noticed at once; those of other processes within this time."""
+
+
+class Entry:
+    """A call that is being made."""
+
+    def __init__(self, ledger: "Ledger", call_id: str, account: Account) -> None:
+        self._ledger = ledger
+        self.call_id = call_id
+        self.account = account
+        self.has_begun = False
+        """Set when an answer begins to come: from then on it may have to be paid for."""
+        self.tokens: Tokens | None = None
+        """What is known to have been used, should the call break off."""
+        self.usage: Usage | None = None
+
+    async def settle(self, tokens: Tokens | None) -> Usage:
+        """The call was answered. Tokens are None when the provider did not count them."""
+        self.usage = await self._ledger.close(self, "settled", tokens)
+        return self.usage
+
+
+class Ledger:
+    def __init__(self, calls: ModelCalls, settings: Settings, prices: Prices) -> None:
+        self._calls = calls
+        self._settings = settings
+        self._prices = prices
+        self._under_way: dict[str, str] = {}
+        """The orders of the calls that this process makes just now."""
+        self._known: set[str] = set()
+        """Orders that this process has made a call for."""
+        self._closed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def call(
+        self, account: Account, *, characters: int, most_output_tokens: int | None = None
+    ) -> AsyncIterator[Entry]:
+        """Make a call inside. Raises BudgetExceeded when it does not fit; waits while others may decide."""
+        entry = Entry(self, secrets.token_hex(16), account)
+        need = need_of(characters, most_output_tokens, await self._prices.looked_up(account.model))
+        self._under_way[entry.call_id] = account.order_id
+        try:
+            while not await self._reserved(entry, need):
+                async with self._closed:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._closed.wait(), _LOOK_AGAIN_SECONDS)
+            try:
+                yield entry
+            finally:
+                if entry.usage is None:
+                    await self.close(entry, "failed", entry.tokens)
+        finally:
+            del self._under_way[entry.call_id]
+            async with self._closed:
+                self._closed.notify_all()
+
+    async def close(self, entry: Entry, state: Literal["settled", "failed"], tokens: Tokens | None) -> Usage:
+        cost = self._prices.cost(entry.account.model, tokens)
+        if state == "failed" and not entry.has_begun:
+            cost = 0.0
+        await self._calls.close(entry.call_id, state=state, tokens=tokens, cost_usd=cost)
+        counted = tokens or Tokens()
+        return Usage(counted.input, counted.output, counted.cache_read, cost)
+
+    async def _reserved(self, entry: Entry, need: Need) -> bool:
+        account, settings = entry.account, self._settings
+        limits = {
+            "order": settings.max_tokens_per_order or settings.max_calls_per_order,
+            "today": settings.budget_per_day_usd,
+            "ever": settings.budget_total_usd,
+        }
+        wanted = [name for name, limit in limits.items() if limit is not None]
+        refused: list[BudgetExceeded] = []
+
+        def may_go(spending: Spending) -> bool:
+            purses = purses_of(settings, spending, need)
+            if any(purse.unit == "usd" for purse in purses) and need.usd is None:
+                capped = [purse for purse in purses if purse.unit != "usd"]
+                if not capped:
+                    refused.append(unpriced(account.model))
+                    return False
+                purses = capped
+            verdict = decide(purses)
+            if isinstance(verdict, Purse):
+                refused.append(refusal(account.model, verdict))
+            return verdict == "go"
+
+        def under_way() -> list[str]:
+            return [call_id for call_id, order_id in self._under_way.items() if order_id == account.order_id]
+
+        is_first = account.order_id not in self._known
+        self._known.add(account.order_id)
+        went = await self._calls.reserve(
+            entry.call_id, account, need, may_go, wanted=wanted, under_way=under_way if is_first else None
+        )
+        if refused:
+            raise refused[0]
+        return went
+
+
+def purses_of(settings: Settings, spending: Spending, need: Need) -> list[Purse]:
+    """What limits a call, of all that can."""
+    money = [
+        (
+            "the order's budget",
+            spending.budget_usd,
+            spending.order,
+            "Raise the order's budget, or choose a cheaper model.",
+        ),
+        (
+            "today's budget",
+            settings.budget_per_day_usd,
+            spending.today,
+            "Go on tomorrow, or raise JOURNEYMAN_BUDGET_PER_DAY_USD.",
+        ),
+        (
+            "the budget of this installation",
+            settings.budget_total_usd,
+            spending.ever,
+            "Raise JOURNEYMAN_BUDGET_TOTAL_USD.",
+        ),
+    ]
+    usd, most_usd = need.usd or 0.0, need.most_usd or 0.0
+    purses = [
+        Purse(name, "usd", limit, sums.spent_usd, sums.promised_usd, usd, most_usd, hint)
+        for name, limit, sums, hint in money
+        if limit is not None
+    ]
+    order = spending.order
+    if settings.max_tokens_per_order is not None:
+        name, hint = "the tokens of an order", "Split the task, or raise JOURNEYMAN_MAX_TOKENS_PER_ORDER."
+        limit, spent, promised = settings.max_tokens_per_order, order.spent_tokens, order.promised_tokens
+        purses.append(Purse(name, "tokens", limit, spent, promised, need.tokens, need.most_tokens, hint))
+    if settings.max_calls_per_order is not None:
+        hint = "Split the task, or raise JOURNEYMAN_MAX_CALLS_PER_ORDER."
+        limit, spent, promised = settings.max_calls_per_order, order.spent_calls, order.promised_calls
+        purses.append(Purse("the calls of an order", "calls", limit, spent, promised, 1, 1, hint))
+    return purses

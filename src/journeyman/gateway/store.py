@@ -1,0 +1,243 @@
+"""Model calls in the database: what is spent is read and the next call is written in one transaction."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, func, insert, select, text, update
+
+from journeyman.database import Database, Transaction
+from journeyman.gateway.accounts import Account
+from journeyman.gateway.budget import Need
+from journeyman.gateway.messages import Tokens
+from journeyman.gateway.tables import model_calls
+from journeyman.work_orders.tables import work_orders
+
+_RESERVING_LOCK = 870_003
+"""Held on PostgreSQL from reading the sums to writing the call; on SQLite there is one writer anyway."""
+_LONGEST_CALL = timedelta(seconds=1900)
+"""A call that has been under way for longer was lost with its process. It counts by its estimate."""
+
+_CALL = model_calls.c
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What some calls took. `promised` is the very most that those under way may take."""
+
+    spent_usd: float = 0.0
+    promised_usd: float = 0.0
+    spent_tokens: int = 0
+    promised_tokens: int = 0
+    spent_calls: int = 0
+    promised_calls: int = 0
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What there is to know before a call of an order is made."""
+
+    budget_usd: float | None
+    order: Sums
+    today: Sums
+    ever: Sums
+
+
+@dataclass(frozen=True)
+class Line:
+    """Calls of one kind, added up. The cost is that of the calls whose cost is known."""
+
+    round: int
+    step: str
+    role: str
+    agent: str
+    model: str
+    calls: int
+    unpriced_calls: int
+    cost_usd: float
+    tokens_in: int
+    tokens_out: int
+    tokens_cache_read: int
+    tokens_cache_write: int
+
+
+@dataclass(frozen=True)
+class Day:
+    day: date
+    calls: int
+    unpriced_calls: int
+    cost_usd: float
+
+
+class ModelCalls:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def reserve(
+        self,
+        call_id: str,
+        account: Account,
+        need: Need,
+        may_go: Callable[[Spending], bool],
+        *,
+        wanted: Collection[str],
+        under_way: Callable[[], Sequence[str]] | None,
+    ) -> bool:
+        """Write a call down if it may go.
+
+        `wanted` names the sums that the decision reads; an order that has a budget is always summed up.
+        `under_way`, when it is given, names the order's calls that this process makes: any other was lost
+        with its process. It is asked when no other call can be written any more.
+        """
+        now = datetime.now(UTC)
+        async with self._database.writing() as connection:
+            if not self._database.is_sqlite:
+                await connection.execute(_LOCK)
+            if under_way is not None:
+                lost = {"of_order": account.order_id, "own": list(under_way()), "now": now}
+                await connection.execute(_LOSE, lost)
+            if not may_go(await _spending(connection, account.order_id, now, wanted)):
+                return False
+            await connection.execute(_INSERT, _row(call_id, account, need, now))
+        return True
+
+    async def close(self, call_id: str, *, state: str, tokens: Tokens | None, cost_usd: float | None) -> None:
+        counted = tokens or Tokens()
+        values = {
+            "of_call": call_id,
+            "state": state,
+            "tokens_in": counted.input,
+            "tokens_out": counted.output,
+            "tokens_cache_read": counted.cache_read,
+            "tokens_cache_write": counted.cache_write,
+            "cost_usd": cost_usd,
+            "completed_at": datetime.now(UTC),
+        }
+        async with self._database.writing() as connection:
+            await connection.execute(_CLOSE, values)
+
+    async def of_order(self, order_id: str) -> list[Line]:
+        """An order's calls that are over, added up by everything that tells them apart."""
+        keys = [_CALL[name] for name in ("round", "step", "role", "agent", "model")]
+        query = (
+            select(*keys, *_totals())
+            .where(_CALL.agent_work_order_id == order_id, _CALL.state == "settled")
+            .group_by(*keys)
+            .order_by(func.min(_CALL.started_at))
+        )
+        async with self._database.reading() as connection:
+            return [Line(**row) for row in (await connection.execute(query)).mappings()]
+
+    async def by_day(self, first: date) -> list[Day]:
+        """What all orders spent on each day (UTC) since the first, days without calls left out."""
+        begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        if self._database.is_sqlite:
+            day: ColumnElement[str] = func.strftime("%Y-%m-%d", _CALL.started_at)
+        else:
+            day = func.to_char(func.timezone("UTC", _CALL.started_at), "YYYY-MM-DD")
+        query = (
+            select(day.label("day"), *_totals()[:3])
+            .where(_CALL.started_at >= begin, _CALL.state == "settled")
+            .group_by(day)
+            .order_by(day)
+        )
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).mappings()
+            return [Day(**{**row, "day": date.fromisoformat(row["day"])}) for row in rows]
+
+    async def spent_ever(self) -> float:
+        values = {"long_ago": datetime.now(UTC) - _LONGEST_CALL}
+        async with self._database.reading() as connection:
+            row = (await connection.execute(_SUMMING["ever"], values)).mappings().one()
+        return Sums(**row).spent_usd
+
+
+def _totals() -> list[ColumnElement[Any]]:
+    return [
+        func.count().label("calls"),
+        func.sum(case((_CALL.cost_usd.is_(None), 1), else_=0)).label("unpriced_calls"),
+        func.coalesce(func.sum(_CALL.cost_usd), 0.0).label("cost_usd"),
+        func.sum(_CALL.tokens_in).label("tokens_in"),
+        func.sum(_CALL.tokens_out).label("tokens_out"),
+        func.sum(_CALL.tokens_cache_read).label("tokens_cache_read"),
+        func.sum(_CALL.tokens_cache_write).label("tokens_cache_write"),
+    ]
+
+
+async def _spending(
+    connection: Transaction, order_id: str, now: datetime, wanted: Collection[str]
+) -> Spending:
+    budget = (await connection.execute(_BUDGET, {"of_order": order_id})).scalar()
+    values = {
+        "of_order": order_id,
+        "midnight": now.replace(hour=0, minute=0, second=0, microsecond=0),
+        "long_ago": now - _LONGEST_CALL,
+    }
+    sums = {name: Sums() for name in _SUMMING}
+    for name in {*wanted, "order"} if budget is not None else wanted:
+        row = (await connection.execute(_SUMMING[name], values)).mappings().one()
+        sums[name] = Sums(**row)
+    return Spending(budget_usd=budget, **sums)
+
+
+def _summing(*scope: ColumnElement[bool]) -> Select[Any]:
+    under_way = and_(_CALL.state == "reserved", _CALL.started_at > bindparam("long_ago"))
+    estimated = func.coalesce(_CALL.cost_usd, _CALL.reserved_usd, 0.0)
+
+    def total(of: Any, *, going: bool) -> ColumnElement[Any]:
+        chosen = case((under_way, of if going else 0), else_=0 if going else of)
+        return func.coalesce(func.sum(chosen), 0)
+
+    return select(
+        total(estimated, going=False).label("spent_usd"),
+        total(func.coalesce(_CALL.most_usd, 0.0), going=True).label("promised_usd"),
+        total(_CALL.tokens_in + _CALL.tokens_out, going=False).label("spent_tokens"),
+        total(_CALL.most_tokens, going=True).label("promised_tokens"),
+        total(1, going=False).label("spent_calls"),
+        total(1, going=True).label("promised_calls"),
+    ).where(*scope)
+
+
+# Built once: these are run for every call of a model.
+_LOCK = text(f"SELECT pg_advisory_xact_lock({_RESERVING_LOCK})")
+_BUDGET = select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+_INSERT = insert(model_calls)
+_CLOSE = update(model_calls).where(_CALL.call_id == bindparam("of_call"))
+_LOSE = (
+    update(model_calls)
+    .where(
+        _CALL.agent_work_order_id == bindparam("of_order"),
+        _CALL.state == "reserved",
+        _CALL.call_id.not_in(bindparam("own", expanding=True)),
+    )
+    .values(state="failed", completed_at=bindparam("now"))
+)
+_SUMMING = {
+    "order": _summing(_CALL.agent_work_order_id == bindparam("of_order")),
+    "today": _summing(_CALL.started_at >= bindparam("midnight")),
+    "ever": _summing(),
+}
+
+
+def _row(call_id: str, account: Account, need: Need, now: datetime) -> dict[str, Any]:
+    return {
+        "call_id": call_id,
+        "agent_work_order_id": account.order_id,
+        "round": account.round,
+        "step": account.step,
+        "role": account.role,
+        "agent": account.agent,
+        "model": account.model,
+        "state": "reserved",
+        "reserved_usd": need.usd,
+        "most_usd": need.most_usd,
+        "most_tokens": need.most_tokens,
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "tokens_cache_read": 0,
+        "tokens_cache_write": 0,
+        "cost_usd": None,
+        "started_at": now,
+        "completed_at": None,
+    }

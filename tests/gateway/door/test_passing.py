@@ -1,0 +1,154 @@
+"""Calls passed on to a provider: a stand-in that speaks its format, over a real connection."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from journeyman.errors import Transient
+from journeyman.gateway.accounts import CallRecord
+from journeyman.gateway.door.door import Door
+from journeyman.gateway.door.wires import Wire
+from tests.gateway.calls import settings_with
+from tests.gateway.door.agents import PATHS, account, ask, client_of, headers, request
+from tests.gateway.ledgers import open_door
+from tests.standins.model_server import Break, ModelServer, Reply, in_order
+
+KEY = "sk-very-secret-key-of-a-test"
+MODELS: dict[Wire, str] = {
+    "chat": "openai/gpt-5.5",
+    "responses": "openai/gpt-5.5",
+    "messages": "anthropic/claude-sonnet-5-5",
+    "generate": "google/gemini-3.8-flash",
+}
+every_wire = pytest.mark.parametrize("wire", MODELS)
+
+
+@asynccontextmanager
+async def door_to(server: ModelServer, home: Path, **environment: str) -> AsyncIterator[Door]:
+    settings = settings_with(
+        home,
+        OPENAI_API_KEY=KEY,
+        OPENAI_BASE_URL=f"{server.url}/v1",
+        ANTHROPIC_API_KEY=KEY,
+        ANTHROPIC_BASE_URL=server.url,
+        GEMINI_API_KEY=KEY,
+        GOOGLE_GEMINI_BASE_URL=server.url,
+        **environment,
+    )
+    async with open_door(settings) as door:
+        yield door
+
+
+@every_wire
+async def test_a_stream_passes_with_the_real_key_and_the_accounts_model_and_is_counted(
+    home: Path, wire: Wire
+) -> None:
+    told: list[CallRecord] = []
+
+    async def on_call(record: CallRecord) -> None:
+        told.append(record)
+
+    reply = Reply(text="Hello, world", tools=[("Bash", {"command": "ls"})])
+    with ModelServer(in_order(reply)) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(MODELS[wire], on_call=on_call))
+            heard = await ask(client, token, wire, request(wire, "Go"), stream=True)
+    assert (heard.text, heard.calls) == ("Hello, world", [("Bash", {"command": "ls"})])
+    (sent,) = server.requests
+    assert KEY in str(sent.headers)
+    assert token not in str(sent.headers)
+    name = MODELS[wire].partition("/")[2]
+    assert name in (sent.path if wire == "generate" else sent.body["model"])
+    usage = told[0].usage
+    assert (usage.tokens_in, usage.tokens_out, usage.tokens_cache_read) == (100, 20, 10)
+
+
+@every_wire
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 529])
+async def test_a_refusal_passes_as_it_is_without_the_key(
+    home: Path, wire: Wire, status: int, stream: bool
+) -> None:
+    body = {"error": {"message": f"no, not with {KEY}"}}
+    reply = Reply(status=status, body=body, headers={"retry-after": "7", "set-cookie": "a=b"})
+    with ModelServer(in_order(reply)) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(MODELS[wire]))
+            asked = request(wire, "Go", stream=stream)
+            refused = await client.post(PATHS[wire], json=asked, headers=headers(wire, token))
+    assert refused.status_code == status
+    assert refused.headers["retry-after"] == "7"
+    assert "set-cookie" not in refused.headers
+    assert refused.json() == {"error": {"message": "no, not with [redacted]"}}
+    assert len(server.requests) == 1
+
+
+@every_wire
+@pytest.mark.parametrize("breaks", ["cut", "half_frame", "stall"])
+async def test_a_broken_stream_stays_broken(home: Path, wire: Wire, breaks: Break) -> None:
+    with ModelServer(in_order(Reply(text="and then nothing", breaks=breaks))) as server:
+        environment = {"JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS": "0.3"}
+        async with door_to(server, home, **environment) as door, client_of(door) as client:
+            token = door.admit(account(MODELS[wire]))
+            with pytest.raises(httpx2.RemoteProtocolError):
+                await ask(client, token, wire, request(wire, "Go"), stream=True)
+            assert isinstance(door.fault(token), Transient)
+
+
+@every_wire
+async def test_an_unreachable_provider_is_told_in_the_wires_own_shape(home: Path, wire: Wire) -> None:
+    with ModelServer(in_order(Reply(text="never asked"))) as server:
+        pass
+    async with door_to(server, home) as door, client_of(door) as client:
+        token = door.admit(account(MODELS[wire]))
+        refused = await client.post(PATHS[wire], json=request(wire, "Go"), headers=headers(wire, token))
+    assert refused.status_code == 502
+    assert "the call failed" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("model", "wire", "fitting"),
+    [
+        ("openai/gpt-5.5", "messages", "OpenCode or the built-in agent or Codex"),
+        ("anthropic/claude-sonnet-5-5", "chat", "Claude Code"),
+        ("google/gemini-3.8-flash", "responses", "Gemini"),
+    ],
+)
+async def test_a_provider_that_does_not_speak_the_agents_format_is_not_called(
+    home: Path, model: str, wire: Wire, fitting: str
+) -> None:
+    with ModelServer(in_order(Reply(text="never asked"))) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(model))
+            refused = await client.post(PATHS[wire], json=request(wire, "Go"), headers=headers(wire, token))
+    assert refused.status_code == 400
+    assert fitting in refused.json()["error"]["message"]
+    assert server.requests == []
+
+
+HOSTED: dict[Wire, Any] = {
+    "chat": {"web_search_options": {}, "service_tier": "priority"},
+    "responses": {"tools": [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}]},
+    "messages": {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}], "mcp_servers": [{}]},
+    "generate": {"tools": [{"googleSearch": {}}, {"urlContext": {}, "functionDeclarations": []}]},
+}
+
+
+@every_wire
+async def test_what_a_provider_would_do_by_itself_is_taken_out(home: Path, wire: Wire) -> None:
+    asked = request(wire, "Go", stream=True)
+    hosted = dict(HOSTED[wire])
+    tools = asked["tools"] + hosted.pop("tools", [])
+    with ModelServer(in_order(Reply(text="Hello"))) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(MODELS[wire]))
+            await ask(client, token, wire, {**asked, **hosted, "tools": tools}, stream=True)
+    sent = json.dumps(server.requests[0].body)
+    assert asked["tools"][0] in server.requests[0].body["tools"]
+    for word in ("web_search", "mcp", "web_fetch", "googleSearch", "urlContext", "service_tier"):
+        assert word not in sent
