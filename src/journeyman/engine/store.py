@@ -26,7 +26,7 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders, order_of
 from journeyman.work_orders.tables import steps, work_orders
 
-_CLAIMING_LOCK = 870_003
+_CLAIMING_LOCK = 870_004
 
 Choose = Callable[[Sequence[Waiting], Sequence[Waiting], int], Collection[str]]
 """Given who waits, who runs anywhere and how many of those run here: who may start here."""
