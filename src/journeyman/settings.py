@@ -71,6 +71,8 @@ class Settings(BaseModel):
     """Model calls that one agent turn may make before it is stopped."""
     agent_timeout_seconds: float = Field(default=3600, gt=0, alias="JOURNEYMAN_AGENT_TIMEOUT_SECONDS")
     """Wall clock that one agent turn may take."""
+    agents_directory: Path | None = Field(default=None, alias="JOURNEYMAN_AGENTS_DIRECTORY")
+    """Where `jm agents install` puts agents; `agents` in the home when not set."""
     model_idle_timeout_seconds: float = Field(
         default=120, gt=0, alias="JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS"
     )

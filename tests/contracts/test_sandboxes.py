@@ -291,13 +291,12 @@ async def test_a_sweep_ends_sandboxes_of_orders_that_are_not_live(
 async def test_a_program_is_spoken_with_line_by_line(sandbox: Sandbox) -> None:
     script = "while read word; do echo got $word; done; echo complaint >&2; exit 3"
     program = await sandbox.start(["bash", "-c", script], env={})
-    heard = program.lines()
-    await program.write(b"one\n")
-    assert await anext(heard) == b"got one"
-    await program.write(b"two\n")
-    assert await anext(heard) == b"got two"
-    program.end_input()
-    assert [line async for line in heard] == []
+    program.stdin.write(b"one\n")
+    assert await program.stdout.readline() == b"got one\n"
+    program.stdin.write(b"two\n")
+    assert await program.stdout.readline() == b"got two\n"
+    program.stdin.close()
+    assert await program.stdout.read() == b""
     assert (await program.wait(), program.complaint) == (3, "complaint")
 
 
@@ -308,15 +307,15 @@ async def test_a_program_has_the_environment_and_place_it_is_given(
     program = await sandbox.start(
         ["bash", "-c", "echo $COLOUR; basename $PWD"], env={"COLOUR": "red"}, cwd="sub"
     )
-    assert [line async for line in program.lines()] == [b"red", b"sub"]
+    assert await program.stdout.read() == b"red\nsub\n"
 
 
 async def test_a_fast_program_waits_for_a_slow_reader(sandbox: Sandbox) -> None:
     program = await sandbox.start(["bash", "-c", "yes | head -c 20000000; echo; echo end"], env={})
     assert (await sandbox.execute_command("true", timeout=20)).ok
     count = 0
-    async for line in program.lines():
-        count += len(line) + 1
+    async for line in program.stdout:
+        count += len(line)
     assert (count, await program.wait()) == (20_000_005, 0)
 
 
@@ -329,7 +328,7 @@ async def test_a_program_that_cannot_be_started_says_why(sandbox: Sandbox) -> No
 async def test_terminating_a_program_ends_all_it_started(sandbox: Sandbox, spec: SandboxSpec) -> None:
     script = "(setsid sleep 1000 &); env -i setsid sleep 1000 & echo up; exec sleep 1000"
     program = await sandbox.start(["bash", "-c", script], env={})
-    assert await anext(program.lines()) == b"up"
+    assert await program.stdout.readline() == b"up\n"
     await program.terminate()
     await program.terminate()
     assert (await sandbox.get_current_state()).processes == 0
@@ -338,7 +337,7 @@ async def test_terminating_a_program_ends_all_it_started(sandbox: Sandbox, spec:
 
 async def test_what_a_program_leaves_behind_goes_with_it(sandbox: Sandbox) -> None:
     program = await sandbox.start(["bash", "-c", "(setsid sleep 1000 &); echo done"], env={})
-    assert [line async for line in program.lines()] == [b"done"]
+    assert await program.stdout.read() == b"done\n"
     assert await program.wait() == 0
     assert (await sandbox.get_current_state()).processes == 0
 
@@ -353,7 +352,7 @@ async def test_a_program_hears_of_the_end_of_its_sandbox(sandbox: Sandbox) -> No
 
 async def test_a_server_inside_is_reached_from_outside(sandbox: Sandbox) -> None:
     program = await sandbox.start(["python3", "-u", "-c", ECHO], env={})
-    port = int(await anext(program.lines()))
+    port = int(await program.stdout.readline())
     connections = [await sandbox.connect(port) for _ in range(3)]
     for number, (_, writer) in enumerate(connections):
         writer.write(b"%d\n" % number)
@@ -390,7 +389,7 @@ async def test_a_home_outlives_its_sandbox(provider: SandboxProvider, tmp_path: 
     await provider.cleanup(spec.order_id)
     reader = await provider.setup(replace(spec, writable=False))
     again = await reader.start(["bash", "-c", 'cat "$HOME/session"'], env={"HOME": reader.home})
-    assert [line async for line in again.lines()] == [b"kept"]
+    assert await again.stdout.read() == b"kept\n"
 
 
 async def test_shown_directories_can_be_read_and_used(provider: SandboxProvider, tmp_path: Path) -> None:
@@ -400,7 +399,7 @@ async def test_shown_directories_can_be_read_and_used(provider: SandboxProvider,
     (installed / "tool").chmod(0o755)
     sandbox = await provider.setup(replace(spec_for(tmp_path), shown=(installed,)))
     program = await sandbox.start([str(installed / "tool")], env={})
-    assert [line async for line in program.lines()] == [b"works"]
+    assert await program.stdout.read() == b"works\n"
 
 
 ECHO = """

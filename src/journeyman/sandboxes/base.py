@@ -5,7 +5,7 @@ already go.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -76,15 +76,11 @@ class Readiness:
 class Running(Protocol):
     """A program in a sandbox that is spoken with while it runs."""
 
-    async def write(self, data: bytes) -> None:
-        """Raises BrokenPipeError when it reads no more."""
-        ...
+    @property
+    def stdin(self) -> asyncio.StreamWriter: ...
 
-    def end_input(self) -> None: ...
-
-    def lines(self) -> AsyncIterator[bytes]:
-        """Its standard output as lines without their end, until it closes it."""
-        ...
+    @property
+    def stdout(self) -> asyncio.StreamReader: ...
 
     @property
     def complaint(self) -> str:

@@ -5,9 +5,8 @@ When it ends, what it started is ended too: a grandchild that holds its output o
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from journeyman.errors import AgentFailed
 from journeyman.sandboxes.hatch import Hatch
 from journeyman.sandboxes.wire import Answer, Wire
 
@@ -30,31 +29,12 @@ class Program:
     ) -> None:
         self._wire = wire
         self._request = request
-        self._stdin = stdin
-        self._stdout = stdout
+        self.stdin = stdin
+        self.stdout = stdout
         self._outputs = outputs
         self._complaint = b""
         self._listening = asyncio.create_task(self._listen(stderr))
         self._ended = asyncio.create_task(self._end(ended))
-
-    async def write(self, data: bytes) -> None:
-        self._stdin.write(data)
-        await self._stdin.drain()
-
-    def end_input(self) -> None:
-        self._stdin.close()
-
-    async def lines(self) -> AsyncIterator[bytes]:
-        while True:
-            try:
-                line = await self._stdout.readline()
-            except ValueError:
-                raise AgentFailed(
-                    f"the agent wrote a line longer than {_LONGEST_LINE:,} bytes", hint="Try again."
-                ) from None
-            if not line:
-                return
-            yield line.rstrip(b"\r\n")
 
     @property
     def complaint(self) -> str:
@@ -64,7 +44,7 @@ class Program:
         return await asyncio.shield(self._ended)
 
     async def terminate(self) -> None:
-        self._stdin.close()
+        self.stdin.close()
         if self._wire.is_open:
             await self._quell()
         await asyncio.gather(self._ended, return_exceptions=True)
@@ -77,7 +57,7 @@ class Program:
             await self._quell()
             return answer.code
         finally:
-            self._stdin.close()
+            self.stdin.close()
             for output in self._outputs:
                 loop.call_later(_LAST_WORDS_SECONDS, output.close)
             await self._listening
