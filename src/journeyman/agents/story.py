@@ -1,0 +1,78 @@
+"""What happens in a turn of an agent program, told as it comes and summed up at its end."""
+
+import asyncio
+import time
+from typing import Any
+
+from journeyman.agents.base import ModelCalled, Noticed, OnHappening, ToolFinished, ToolStarted
+from journeyman.agents.builtin.reading import shown
+from journeyman.agents.builtin.speech import Speech
+from journeyman.agents.builtin.tools import clip
+from journeyman.gateway.accounts import CallRecord
+from journeyman.work_orders.order import Usage
+
+
+class Story:
+    def __init__(self, tell: OnHappening, *, max_calls: int) -> None:
+        self._tell = tell
+        self._speech = Speech(tell)
+        self._max_calls = max_calls
+        self._calls = 0
+        self._begun: dict[str, tuple[str, float]] = {}
+        self.usage = Usage(cost_usd=0.0)
+        self.session_id: str | None = None
+        """The session that the agent works in, once it has said so."""
+        self.is_refused = False
+        """Whether the model's last answer was a refusal."""
+        self.exhausted = asyncio.Event()
+        """Set when the agent goes on although it has made as many calls as it may."""
+
+    async def said(self, text: str) -> None:
+        await self._speech.add(text)
+
+    async def noticed(self, text: str) -> None:
+        await self.pause()
+        await self._tell(Noticed(text))
+
+    async def tool_started(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
+        if call_id in self._begun:
+            return
+        await self.pause()
+        self._begun[call_id] = (tool, time.perf_counter())
+        await self._tell(ToolStarted(call_id, tool, shown(arguments)))
+        if self._calls >= self._max_calls:
+            self.exhausted.set()
+
+    async def tool_finished(
+        self, call_id: str, *, ok: bool, output: str, exit_code: int | None = None
+    ) -> None:
+        tool, started = self._begun.pop(call_id, (None, 0.0))
+        if tool is not None:
+            seconds = time.perf_counter() - started
+            await self._tell(ToolFinished(call_id, tool, ok, clip(output), seconds, exit_code))
+
+    async def model_called(self, record: CallRecord) -> None:
+        """Heard from the door, which alone counts."""
+        self._calls += 1
+        self.is_refused = record.finish == "refusal"
+        self.usage = _sum(self.usage, record.usage)
+        await self._tell(ModelCalled(record.model, record.usage, record.duration_seconds))
+        if self._calls > self._max_calls:
+            self.exhausted.set()
+
+    async def pause(self) -> None:
+        """Tell what was said so far."""
+        await self._speech.flush()
+
+    async def break_off(self) -> None:
+        await self._speech.abandon()
+
+
+def _sum(spent: Usage, more: Usage) -> Usage:
+    known = spent.cost_usd is not None and more.cost_usd is not None
+    return Usage(
+        spent.tokens_in + more.tokens_in,
+        spent.tokens_out + more.tokens_out,
+        spent.tokens_cache_read + more.tokens_cache_read,
+        (spent.cost_usd or 0.0) + (more.cost_usd or 0.0) if known else None,
+    )
