@@ -7,6 +7,7 @@ changed while a turn runs.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from journeyman.gateway.messages import Finish
 from journeyman.work_orders.order import Usage
 
 
@@ -17,6 +18,7 @@ class CallRecord:
     model: str
     usage: Usage
     duration_seconds: float
+    finish: Finish | None = None
 
 
 OnCall = Callable[[CallRecord], Awaitable[None]]

@@ -87,9 +87,10 @@ class Door:
             self.dismiss(token)
         await self._open.aclose()
 
-    def admit(self, account: Account) -> str:
-        """A token that calls the account's model until it is dismissed."""
-        token = f"jm-{secrets.token_urlsafe(32)}"
+    def admit(self, account: Account, token: str = "") -> str:
+        """A token that calls the account's model until it is dismissed. One that was dismissed may be
+        admitted again: a program that outlives a turn cannot be given another."""
+        token = token or f"jm-{secrets.token_urlsafe(32)}"
         self._admitted[token] = _Admission(account)
         return token
 
@@ -207,7 +208,12 @@ class Door:
                 entry.tokens = carried.seen.tokens
             usage = await entry.settle(carried.seen.tokens)
             seconds = time.perf_counter() - started
-            record = CallRecord(model=call.account.model, usage=usage, duration_seconds=seconds)
+            record = CallRecord(
+                model=call.account.model,
+                usage=usage,
+                duration_seconds=seconds,
+                finish=carried.seen.finish,
+            )
             await call.account.on_call(record)
             await self._keep(call, carried)
         admission.fault = None
