@@ -13,6 +13,7 @@ from typing import Any
 
 from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installs import Installs
+from journeyman.agents.json_lines import parsed
 from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Readiness, Running, Sandbox
@@ -89,7 +90,7 @@ class _Speaking:
     async def ask(self, prompt: str) -> Ending:
         await self._send({"type": "user", "message": {"role": "user", "content": prompt}})
         async for line in self._program.stdout:
-            message = _parsed(line)
+            message = parsed(line)
             if message.get("type") == "result":
                 return _ending(message)
             await self._hear(message)
@@ -102,7 +103,7 @@ class _Speaking:
             async with asyncio.timeout(_INTERRUPT_SECONDS):
                 await self._send(request)
                 async for line in self._program.stdout:
-                    if _parsed(line).get("type") == "result":
+                    if parsed(line).get("type") == "result":
                         return
         except (TimeoutError, ConnectionError):
             return
@@ -150,15 +151,6 @@ class _Speaking:
             output=output,
             exit_code=int(code[1]) if code else None,
         )
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    """A line's message; what is no JSON object says nothing."""
-    try:
-        message = json.loads(line)
-    except ValueError:
-        return {}
-    return message if isinstance(message, dict) else {}
 
 
 def _ending(result: dict[str, Any]) -> Ending:

@@ -71,12 +71,19 @@ class Programs:
         self._busy: set[str] = set()
 
     async def carry_out(
-        self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening, open_conversation: Open
+        self,
+        assignment: Assignment,
+        sandbox: Sandbox,
+        tell: OnHappening,
+        open_conversation: Open,
+        *,
+        token: str = "",
     ) -> Outcome:
+        """`token` is the one that a program has already, when it is still there from an earlier turn."""
         assert assignment.account is not None, "somebody pays for every turn"
         check_provider(assignment.account, self._providers)
         story = Story(tell, max_calls=assignment.max_turns)
-        token = self._door.admit(replace(assignment.account, on_call=story.model_called))
+        token = self._door.admit(replace(assignment.account, on_call=story.model_called), token)
         try:
             port = await sandbox.open_door(self._door.path)
             with self._alone(assignment.session_id) as session_id:

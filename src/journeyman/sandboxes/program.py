@@ -35,6 +35,9 @@ class Program:
         self._complaint = b""
         self._listening = asyncio.create_task(self._listen(stderr))
         self._ended = asyncio.create_task(self._end(ended))
+        self._ended.add_done_callback(
+            lambda task: task.cancelled() or task.exception()
+        )  # seen, if by nobody else
 
     @property
     def complaint(self) -> str:
