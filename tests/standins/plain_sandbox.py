@@ -84,6 +84,10 @@ class PlainSandbox:
         target.write_bytes(content)
 
     @property
+    def workspace(self) -> str:
+        return str(self.tree)
+
+    @property
     def home(self) -> str:
         return str(self.tree)
 

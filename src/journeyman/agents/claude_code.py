@@ -116,11 +116,6 @@ class _Speaking:
         match message:
             case {"type": "system", "subtype": "init", "session_id": str(session_id)}:
                 self._story.session_id = session_id
-            case {"type": "system", "subtype": "api_retry", **retry}:
-                await self._story.noticed(
-                    f"the model did not answer ({retry.get('error_status') or retry.get('error')}); "
-                    f"attempt {retry.get('attempt')} of {retry.get('max_retries')} failed"
-                )
             case {"type": "stream_event", "event": {"delta": {"type": "text_delta", "text": str(text)}}}:
                 self._is_streamed = True
                 await self._story.said(text)

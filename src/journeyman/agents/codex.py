@@ -52,7 +52,9 @@ class Codex:
         def command(session_id: str | None) -> list[str]:
             options = [word for pair in _configuration(turn).items() for word in ("-c", _assigned(*pair))]
             before = [*self._installs.command(NAME), "exec", "--json", "--skip-git-repo-check"]
-            before += ["--dangerously-bypass-approvals-and-sandbox", *options]
+            before += ["--dangerously-bypass-approvals-and-sandbox", "--ignore-user-config", *options]
+            # Said outright, because whoever works without approvals is otherwise taken to trust the place.
+            before += ["-c", f'projects={{"{turn.sandbox.workspace}"={{trust_level="untrusted"}}}}']
             return [*before, "resume", session_id, "-"] if session_id else [*before, "-"]
 
         listening = _Listening(turn.story)
@@ -74,7 +76,6 @@ def _configuration(turn: Turn) -> dict[str, str | bool | int]:
         "model_providers.door.request_max_retries": 2,
         "model_providers.door.stream_max_retries": 2,
         "developer_instructions": turn.assignment.role.instructions,
-        "projects.'/workspace'.trust_level": "untrusted",
         "web_search": "disabled",
         "check_for_update_on_startup": False,
         "analytics.enabled": False,
@@ -95,8 +96,6 @@ class _Listening:
                 self._story.session_id = thread_id
             case {"type": "item.started" | "item.updated" | "item.completed", "item": dict(item)}:
                 await self._hear_item(item, is_done=message["type"] == "item.completed")
-            case {"type": "error", "message": str(text)}:
-                await self._story.noticed(text)
             case {"type": "turn.completed"}:
                 return Ending(self._text)
             case {"type": "turn.failed", "error": {"message": str(text)}}:

@@ -35,7 +35,8 @@ decision = "allow"
 priority = 999
 allow_redirection = true
 """
-_EXIT_CODE = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"Command exited with code: (\d+)")
+"""Said only of a command that wrote nothing: of others Gemini CLI tells the output alone."""
 
 
 class Gemini:
@@ -113,16 +114,15 @@ class _Listening:
                 await self._story.tool_started(call_id, tool, given)
             case {"type": "tool_result", "tool_id": str(call_id)}:
                 output = str(message.get("output") or (message.get("error") or {}).get("message") or "")
-                code = _EXIT_CODE.search(output)
+                code = _EXIT_CODE.fullmatch(output)
                 await self._story.tool_finished(
                     call_id,
-                    ok=message.get("status") == "success" and not (code and code[1] != "0"),
+                    ok=message.get("status") == "success" and not code,
                     output=output,
                     exit_code=int(code[1]) if code else None,
                 )
             case {"type": "error", "message": str(text)}:
                 self._errors.append(text)
-                await self._story.noticed(text)
             case {"type": "result", "status": "success"}:
                 text, self._text = self._text, ""
                 return Ending(text)

@@ -50,8 +50,6 @@ _PERMISSIONS = {
 _LISTENING = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
 _START_SECONDS = 60.0
 _LAST_EVENTS_SECONDS = 2.0
-_PATIENT_RETRIES = (1, 2)
-"""More would take minutes in silence; the engine tries the step again."""
 _OUTPUT_TOKENS = 32_000
 _USUAL_CONTEXT_TOKENS = 128_000
 
@@ -211,25 +209,17 @@ class _Speaking:
             async with self._stream() as events:
                 await anext(events)  # it listens from here on
                 following = asyncio.create_task(self._follow(events, session_id))
-                asking = asyncio.create_task(self._prompt(session_id, prompt))
                 try:
-                    return await self._until_answered(following, asking)
+                    ending = await self._prompt(session_id, prompt)
+                    await asyncio.wait({following}, timeout=_LAST_EVENTS_SECONDS)
+                    return ending
                 finally:
                     following.cancel()
-                    asking.cancel()
-                    await asyncio.gather(following, asking, return_exceptions=True)
+                    await asyncio.gather(following, return_exceptions=True)
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             if not self._server.is_alive:
                 return Ending("", await failure_of(self._server.program, "OpenCode"))
             return Ending("", f"OpenCode does not answer: {error}")
-
-    async def _until_answered(self, following: "asyncio.Task[str]", asking: "asyncio.Task[Ending]") -> Ending:
-        await asyncio.wait({following, asking}, return_when=asyncio.FIRST_COMPLETED)
-        if following.done() and (failure := following.result()):
-            return Ending("", failure)
-        ending = await asking
-        await asyncio.wait({following}, timeout=_LAST_EVENTS_SECONDS)
-        return ending
 
     async def _session(self) -> str:
         known = self._turn.session_id
@@ -257,16 +247,12 @@ class _Speaking:
         texts = [part["text"] for part in answer.get("parts", ()) if part.get("type") == "text"]
         return Ending("\n".join(texts))
 
-    async def _follow(self, events: AsyncIterator[dict[str, Any]], session_id: str) -> str:
-        """Tell what happens until the session is idle; why it is given up when it will not be."""
+    async def _follow(self, events: AsyncIterator[dict[str, Any]], session_id: str) -> None:
+        """Tell what happens until the session is idle."""
         async for event in events:
             match event.get("type"), event.get("properties"):
                 case "session.idle", {"sessionID": str(idle)} if idle == session_id:
-                    return ""
-                case "session.status", {"status": {"type": "retry", **retry}}:
-                    if retry.get("attempt") not in _PATIENT_RETRIES:
-                        return str(retry.get("message"))
-                    await self._story.noticed(f"the model did not answer: {retry.get('message')}")
+                    return
                 case "message.updated", {"info": {"id": str(message_id), "role": "user"}}:
                     self._prompts.add(message_id)
                 case "message.part.delta", {"partID": str(part_id), "field": "text", "delta": str(text)}:
@@ -274,7 +260,6 @@ class _Speaking:
                     await self._story.said(text)
                 case "message.part.updated", {"part": dict(part)}:
                     await self._hear(part)
-        return "OpenCode's events ended"
 
     async def _hear(self, part: dict[str, Any]) -> None:
         match part:

@@ -5,9 +5,11 @@ import time
 from typing import Any
 
 from journeyman.agents.base import ModelCalled, Noticed, OnHappening, ToolFinished, ToolStarted
+from journeyman.agents.builtin.patience import ATTEMPTS
 from journeyman.agents.builtin.reading import shown
 from journeyman.agents.builtin.speech import Speech
 from journeyman.agents.builtin.tools import clip
+from journeyman.errors import JourneymanError
 from journeyman.gateway.accounts import CallRecord
 from journeyman.work_orders.order import Usage
 
@@ -23,9 +25,12 @@ class Story:
         self.session_id: str | None = None
         """The session that the agent works in, once it has said so."""
         self.is_refused = False
-        """Whether the model's last answer was a refusal."""
-        self.exhausted = asyncio.Event()
-        """Set when the agent goes on although it has made as many calls as it may."""
+        self.fault: JourneymanError | None = None
+        """Why the turn is given up: the model does not answer, and trying again does not help."""
+        self.is_over = asyncio.Event()
+        """Set when the turn is given up or refused, and when it goes on after its last allowed call."""
+        self._faults = 0
+        self._notices: set[asyncio.Task[None]] = set()
 
     async def said(self, text: str) -> None:
         await self._speech.add(text)
@@ -41,7 +46,7 @@ class Story:
         self._begun[call_id] = (tool, time.perf_counter())
         await self._tell(ToolStarted(call_id, tool, shown(arguments)))
         if self._calls >= self._max_calls:
-            self.exhausted.set()
+            self.is_over.set()
 
     async def tool_finished(
         self, call_id: str, *, ok: bool, output: str, exit_code: int | None = None
@@ -54,11 +59,25 @@ class Story:
     async def model_called(self, record: CallRecord) -> None:
         """Heard from the door, which alone counts."""
         self._calls += 1
-        self.is_refused = record.finish == "refusal"
+        self._faults = 0
         self.usage = _sum(self.usage, record.usage)
         await self._tell(ModelCalled(record.model, record.usage, record.duration_seconds))
+        if record.finish == "refusal":  # some agents would ask the same again
+            self.is_refused = True
+            self.is_over.set()
         if self._calls > self._max_calls:
-            self.exhausted.set()
+            self.is_over.set()
+
+    def model_failed(self, error: JourneymanError) -> None:
+        """Heard from the door. Agents try again for minutes or for ever; here three times are enough."""
+        self._faults += 1
+        if not error.retryable or self._faults >= ATTEMPTS:
+            self.fault = error
+            self.is_over.set()
+            return
+        notice = asyncio.create_task(self.noticed(f"{error.message}; attempt {self._faults} of {ATTEMPTS}"))
+        self._notices.add(notice)
+        notice.add_done_callback(self._notices.discard)
 
     async def pause(self) -> None:
         """Tell what was said so far."""
@@ -66,6 +85,7 @@ class Story:
 
     async def break_off(self) -> None:
         await self._speech.abandon()
+        await asyncio.gather(*self._notices)
 
 
 def _sum(spent: Usage, more: Usage) -> Usage:

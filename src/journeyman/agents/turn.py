@@ -83,7 +83,8 @@ class Programs:
         assert assignment.account is not None, "somebody pays for every turn"
         check_provider(assignment.account, self._providers)
         story = Story(tell, max_calls=assignment.max_turns)
-        token = self._door.admit(replace(assignment.account, on_call=story.model_called), token)
+        heard = replace(assignment.account, on_call=story.model_called, on_fault=story.model_failed)
+        token = self._door.admit(heard, token)
         try:
             port = await sandbox.open_door(self._door.path)
             with self._alone(assignment.session_id) as session_id:
@@ -96,16 +97,20 @@ class Programs:
 
     async def _within_limits(self, turn: Turn, open_conversation: Open) -> Outcome:
         working = asyncio.create_task(self._work(turn, open_conversation))
-        stopping = asyncio.create_task(turn.story.exhausted.wait())
+        stopping = asyncio.create_task(turn.story.is_over.wait())
         try:
             await asyncio.wait(
                 {working, stopping},
                 timeout=turn.assignment.timeout_seconds,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-            if working.done():
+            if turn.story.fault is not None:
+                raise turn.story.fault
+            if working.done() and not turn.story.is_refused:
                 return working.result()
             reason: StopReason = "turn_limit" if stopping.done() else "time_limit"
+            if turn.story.is_refused:
+                reason = "refused"
             return Outcome(
                 stop_reason=reason, text="", usage=turn.story.usage, session_id=turn.story.session_id
             )
@@ -123,17 +128,12 @@ class Programs:
         async with open_conversation(turn) as conversation:
             ending = await self._asked(turn, conversation, prompt)
             delivered = deliverable_in(ending.text, wanted) if wanted else None
-            if wanted and delivered is None and not turn.story.is_refused:
+            if wanted and delivered is None:
                 ending = await self._asked(turn, conversation, _NOT_DELIVERED)
                 delivered = deliverable_in(ending.text, wanted)
         await turn.story.pause()
-        reason: StopReason = "finished"
-        if turn.story.is_refused:
-            reason = "refused"
-        elif not ending.text.strip():
-            reason = "no_answer"
         return Outcome(
-            stop_reason=reason,
+            stop_reason="finished" if ending.text.strip() else "no_answer",
             text=ending.text.strip(),
             deliverable=delivered,
             usage=turn.story.usage,
@@ -142,10 +142,9 @@ class Programs:
 
     async def _asked(self, turn: Turn, conversation: Conversation, prompt: str) -> Ending:
         ending = await conversation.ask(prompt)
-        fault = self._door.fault(turn.token)
-        if fault is not None:
+        if (fault := self._door.fault(turn.token)) is not None:
             raise fault
-        if ending.failure and not turn.story.is_refused:
+        if ending.failure:
             raise AgentFailed(
                 f"the agent failed: {ending.failure}",
                 hint="The message is the agent's own; its log in the order tells what it did before.",

@@ -124,6 +124,11 @@ class Sandbox(Protocol):
         ...
 
     @property
+    def workspace(self) -> str:
+        """The workspace's path, as seen from inside."""
+        ...
+
+    @property
     def home(self) -> str:
         """The home of programs that keep sessions, as seen from inside."""
         ...

@@ -128,6 +128,10 @@ class LocalSandbox:
             ) from None
 
     @property
+    def workspace(self) -> str:
+        return str(self.spec.tree) if self._isolation == "none" else jail.WORKSPACE
+
+    @property
     def home(self) -> str:
         if self.spec.home is None:
             return jail.HOME

@@ -52,8 +52,18 @@ _STATUSES: dict[type[JourneymanError], int] = {RateLimited: 429, Transient: 502,
 @dataclass
 class _Admission:
     account: Account
-    fault: JourneymanError | None = None
     calls: set[asyncio.Task[None]] = field(default_factory=set)
+    _fault: JourneymanError | None = None
+
+    @property
+    def fault(self) -> JourneymanError | None:
+        return self._fault
+
+    @fault.setter
+    def fault(self, error: JourneymanError | None) -> None:
+        self._fault = error
+        if error is not None:
+            self.account.on_fault(error)
 
 
 class Door:
