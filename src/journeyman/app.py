@@ -26,7 +26,13 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
+from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.agents.claude_code import ClaudeCode
+from journeyman.agents.codex import Codex
+from journeyman.agents.gemini import Gemini
+from journeyman.agents.installs import Installs
+from journeyman.agents.opencode import OpenCode
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
@@ -45,6 +51,7 @@ from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
@@ -85,10 +92,11 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         workspaces=Workspaces(settings.home / "workspaces"),
         sandboxes=sandboxes,
         forges={"github": github, "local": local},
-        agents={"builtin": BuiltinAgent(gateway, settings)},
         claims=Claims(store, orders),
         worker_id=worker_id_of(settings.home),
         is_shared=not store.is_sqlite,
+        agents=_agents(settings, gateway, door),
+        homes=Homes(settings.home / "sessions"),
     )
     hired = Worker(workshop, database_url=url, home=settings.home) if worker else None
     steering = Steering(workshop, hired)
@@ -131,6 +139,18 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         await sandboxes.close()
         await github.aclose()
         await store.close()
+
+
+def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent]:
+    installs = Installs(settings)
+    known: list[Agent] = [
+        BuiltinAgent(gateway, settings),
+        ClaudeCode(door, installs),
+        OpenCode(door, installs),
+        Codex(door, installs),
+        Gemini(door, installs),
+    ]
+    return {agent.name: agent for agent in known}
 
 
 def migrate(settings: Settings) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.installs import Installs
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.story import Story
@@ -40,6 +40,10 @@ class Codex:
     @property
     def name(self) -> str:
         return NAME
+
+    @property
+    def about(self) -> About:
+        return self._installs.about(NAME, PROVIDERS)
 
     async def readiness(self) -> Readiness:
         return self._installs.readiness(NAME)

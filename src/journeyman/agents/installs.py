@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from journeyman.agents.base import About
 from journeyman.errors import AgentFailed, InvalidInput
 from journeyman.sandboxes.base import Readiness
 from journeyman.sandboxes.jail import search_path
@@ -108,6 +109,9 @@ class Installs:
         package = PACKAGES[name]
         program = str(self.place(name) / "node_modules" / package.programs[_processor()])
         return ["node", program] if package.needs_node else [program]
+
+    def about(self, name: str, providers: tuple[str, ...]) -> About:
+        return About(providers, PACKAGES[name].version, (self.place(name),))
 
     def readiness(self, name: str) -> Readiness:
         package = PACKAGES[name]

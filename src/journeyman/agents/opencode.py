@@ -17,7 +17,7 @@ from typing import Any
 
 import httpcore2
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.inside import pool_into
 from journeyman.agents.installs import Installs
 from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
@@ -86,6 +86,10 @@ class OpenCode:
     @property
     def name(self) -> str:
         return NAME
+
+    @property
+    def about(self) -> About:
+        return self._installs.about(NAME, PROVIDERS)
 
     async def readiness(self) -> Readiness:
         return self._installs.readiness(NAME)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome, StopReason
+from journeyman.agents.base import Assignment, OnHappening, Outcome, StopReason, check_provider
 from journeyman.agents.builtin.reading import deliverable_in
 from journeyman.agents.story import Story
-from journeyman.errors import AgentFailed, InvalidInput
-from journeyman.gateway.accounts import Account
+from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Running, Sandbox
 
@@ -81,7 +80,7 @@ class Programs:
     ) -> Outcome:
         """`token` is the one that a program has already, when it is still there from an earlier turn."""
         assert assignment.account is not None, "somebody pays for every turn"
-        check_provider(assignment.account, self._providers)
+        check_provider(assignment.account.agent, assignment.model, self._providers)
         story = Story(tell, max_calls=assignment.max_turns)
         heard = replace(assignment.account, on_call=story.model_called, on_fault=story.model_failed)
         token = self._door.admit(heard, token)
@@ -162,15 +161,6 @@ class Programs:
             yield session_id
         finally:
             self._busy.discard(session_id)
-
-
-def check_provider(account: Account, providers: tuple[str, ...]) -> None:
-    provider = account.model.partition("/")[0]
-    if provider not in providers:
-        raise InvalidInput(
-            f"the agent {account.agent} cannot use {account.model}",
-            hint=f"It speaks with models of {', '.join(providers)}; `jm models` lists them.",
-        )
 
 
 async def failure_of(program: Running, what: str) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from journeyman.agents.base import Agent
@@ -23,6 +24,7 @@ from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
 from journeyman.work_orders.order import WorkOrder
@@ -44,6 +46,7 @@ class Workshop:
     sandboxes: SandboxProvider
     forges: Mapping[str, Forge]
     agents: Mapping[str, Agent]
+    homes: Homes
     claims: Claims
     worker_id: str
     """Who works here; names this home among all that share the database."""
@@ -143,7 +146,8 @@ class Workshop:
             repository=repository,
             workspace=workspace,
             forge=forge,
-            agent=self._agent(order),
+            agent=self._agent(spec.agent or order.agent),
+            model=spec.model or order.model,
             author=await self._author(forge),
             open_sandbox=open_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
@@ -178,11 +182,18 @@ class Workshop:
         live = {order.agent_work_order_id for order in await self.orders.unfinished()}
         await self.sandboxes.sweep(live)
         await self.workspaces.sweep(live)
+        await self.homes.sweep(live)
 
-    def _agent(self, order: WorkOrder) -> Agent:
-        if order.agent not in self.agents:
-            raise NotFound(f"there is no agent {order.agent!r}", hint="`jm agents` shows those that exist.")
-        return self.agents[order.agent]
+    def _agent(self, name: str) -> Agent:
+        if name not in self.agents:
+            raise NotFound(f"there is no agent {name!r}", hint="`jm agents` shows those that exist.")
+        return self.agents[name]
+
+    def _shown(self, order: WorkOrder) -> tuple[Path, ...]:
+        """What the agents of all steps have to see: the same for each, for they share a jail."""
+        named = (step.get("agent") for step in order.workflow["steps"])
+        agents = {order.agent, *(name for name in named if name)}
+        return tuple(sorted({path for name in agents for path in self._agent(name).about.shown}))
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
@@ -203,6 +214,7 @@ class Workshop:
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
         failpoint("sandbox_started")
+        shown = self._shown(order)
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -210,6 +222,8 @@ class Workshop:
                 git_directories=workspace.git_directories,
                 writable=writable,
                 network=settings.sandbox_network,
+                shown=shown,
+                home=self.homes.open(order.agent_work_order_id) if shown else None,
                 limits=Limits(
                     memory_mb=settings.sandbox_memory_mb,
                     processes=settings.sandbox_processes,
