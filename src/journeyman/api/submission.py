@@ -58,8 +58,7 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
             check_branch_name(branch)
     workflow = await asyncio.to_thread(services.workflows.get, request.workflow_type)
     agent = await _agent(services, request.agent)
-    model = _model(services, request.model)
-    check_provider(agent.name, model, agent.about.providers)
+    model = _model(services, request.model, agent)
     await _check_steps(services, workflow, agent.name, model)
     await _check_sandbox(services)
     forge = services.forges[repository.forge]
@@ -129,11 +128,10 @@ async def _check_steps(services: Services, workflow: Workflow, agent: str, model
     """What steps name for themselves must be there and fit, as what the order names must."""
     for step in workflow.steps:
         if step.agent or step.model:
-            own = await _agent(services, step.agent or agent)
-            check_provider(own.name, _model(services, step.model or model), own.about.providers)
+            _model(services, step.model or model, await _agent(services, step.agent or agent))
 
 
-def _model(services: Services, name: str | None) -> str:
+def _model(services: Services, name: str | None, agent: Agent) -> str:
     name = name or services.settings.model
     if not name:
         raise InvalidInput(
@@ -141,6 +139,7 @@ def _model(services: Services, name: str | None) -> str:
             hint="Give --model (model in the API) or set JOURNEYMAN_MODEL, as provider/model; "
             "scripted/demo needs no key and is there for trying.",
         )
+    check_provider(agent.name, name, agent.about.providers)
     services.gateway.check_model(name)
     return name
 
