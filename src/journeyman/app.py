@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import ipaddress
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -26,6 +27,7 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
+from journeyman.agents.acp import AcpAgent
 from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.claude_code import ClaudeCode
@@ -150,7 +152,15 @@ def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent
         Codex(door, installs),
         Gemini(door, installs),
     ]
-    return {agent.name: agent for agent in known}
+    agents = {agent.name: agent for agent in known}
+    for name, command in settings.acp_agents.items():
+        if name in agents or not shlex.split(command):
+            raise InvalidSetting(
+                f"JOURNEYMAN_ACP_AGENTS cannot name an agent {name!r} with the command {command!r}",
+                hint=f"Give a command, and a name other than {', '.join(agents)}.",
+            )
+        agents[name] = AcpAgent(name, shlex.split(command), door, settings)
+    return agents
 
 
 def migrate(settings: Settings) -> None:

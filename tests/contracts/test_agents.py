@@ -361,4 +361,4 @@ async def test_no_key_is_to_be_found_in_the_jail(bench: Bench) -> None:
 async def test_a_large_prompt_arrives_whole(program: Bench) -> None:
     prompt = "word " * 60_000 + "Do it."
     outcome = await program.work({"say": "{{ prompt|length }}"}, prompt=prompt)
-    assert int(outcome.text) > len(prompt)
+    assert int(outcome.text) >= len(prompt)

@@ -110,7 +110,9 @@ class About:
     """Whose models it can speak with."""
     version: str = ""
     shown: tuple[Path, ...] = ()
-    """What of this machine it has to see in its sandbox. An agent with any keeps sessions in a home."""
+    """What of this machine it has to see in its sandbox."""
+    keeps_sessions: bool = False
+    """Whether it needs a home that outlives the sandbox."""
 
 
 class Agent(Protocol):

@@ -111,7 +111,7 @@ class Installs:
         return ["node", program] if package.needs_node else [program]
 
     def about(self, name: str, providers: tuple[str, ...]) -> About:
-        return About(providers, PACKAGES[name].version, (self.place(name),))
+        return About(providers, PACKAGES[name].version, (self.place(name),), keeps_sessions=True)
 
     def readiness(self, name: str) -> Readiness:
         package = PACKAGES[name]

@@ -63,10 +63,13 @@ class Story:
         self.usage = _sum(self.usage, record.usage)
         await self._tell(ModelCalled(record.model, record.usage, record.duration_seconds))
         if record.finish == "refusal":  # some agents would ask the same again
-            self.is_refused = True
-            self.is_over.set()
+            self.refused()
         if self._calls > self._max_calls:
             self.is_over.set()
+
+    def refused(self) -> None:
+        self.is_refused = True
+        self.is_over.set()
 
     def model_failed(self, error: JourneymanError) -> None:
         """Heard from the door. Agents try again for minutes or for ever; here three times are enough."""

@@ -8,10 +8,9 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from journeyman.agents.base import Agent
+from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import follow_up_task
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
@@ -189,11 +188,10 @@ class Workshop:
             raise NotFound(f"there is no agent {name!r}", hint="`jm agents` shows those that exist.")
         return self.agents[name]
 
-    def _shown(self, order: WorkOrder) -> tuple[Path, ...]:
-        """What the agents of all steps have to see: the same for each, for they share a jail."""
+    def _agents_of(self, order: WorkOrder) -> list[About]:
+        """The agents of all steps: they share a jail, which shows what any of them needs."""
         named = (step.get("agent") for step in order.workflow["steps"])
-        agents = {order.agent, *(name for name in named if name)}
-        return tuple(sorted({path for name in agents for path in self._agent(name).about.shown}))
+        return [self._agent(name).about for name in {order.agent, *filter(None, named)}]
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
@@ -214,7 +212,8 @@ class Workshop:
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
         failpoint("sandbox_started")
-        shown = self._shown(order)
+        agents = self._agents_of(order)
+        keeps_sessions = any(agent.keeps_sessions for agent in agents)
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -222,8 +221,8 @@ class Workshop:
                 git_directories=workspace.git_directories,
                 writable=writable,
                 network=settings.sandbox_network,
-                shown=shown,
-                home=self.homes.open(order.agent_work_order_id) if shown else None,
+                shown=tuple(sorted({path for agent in agents for path in agent.shown})),
+                home=self.homes.open(order.agent_work_order_id) if keeps_sessions else None,
                 limits=Limits(
                     memory_mb=settings.sandbox_memory_mb,
                     processes=settings.sandbox_processes,

@@ -4,6 +4,8 @@ When it ends, what it started is ended too: a grandchild that holds its output o
 """
 
 import asyncio
+import contextlib
+import fcntl
 import os
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,6 +14,7 @@ from journeyman.sandboxes.wire import Answer, Wire
 
 _LONGEST_LINE = 32_000_000
 """An agent's line may hold a whole file; one that never ends is an attack on our memory."""
+_PIPE_BYTES = 1_048_576
 _COMPLAINT_BYTES = 8_000
 _LAST_WORDS_SECONDS = 2.0
 
@@ -78,6 +81,9 @@ async def start(
 ) -> Program:
     """Start a program; one that cannot be started ends with 126 or 127 and a complaint that says why."""
     pipes = [os.pipe() for _ in range(3)]
+    # Programs that run on node lose what is still on its way when they exit, so much has to fit.
+    with contextlib.suppress(OSError):  # the machine may allow less
+        fcntl.fcntl(pipes[1][0], fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
     fields = [os.fsencode(cwd), b"%d" % len(command), *map(os.fsencode, command)]
     fields += [os.fsencode(word) for pair in env.items() for word in pair]
