@@ -7,12 +7,14 @@ import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from journeyman.agents.acp import AcpAgent
 from journeyman.agents.base import (
     Agent,
     Assignment,
@@ -40,8 +42,10 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Sandbox, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
+from tests.agents.acp_commands import command_of
 from tests.agents.installed import INSTALLED
 from tests.gateway.calls import settings_with, write_script
+from tests.gateway.ledgers import open_door
 from tests.sandboxes.workshop import give_away
 from tests.standins.model_server import ModelServer, Reply, in_order
 
@@ -51,6 +55,7 @@ PROGRAMS: dict[str, Make] = {
     "opencode": lambda settings, door: OpenCode(door, Installs(settings)),
     "codex": lambda settings, door: Codex(door, Installs(settings)),
     "gemini": lambda settings, door: Gemini(door, Installs(settings)),
+    "acp": lambda settings, door: AcpAgent("acp", command_of(Installs(settings), "opencode"), door, settings),
 }
 AGENTS: dict[str, Make] = {
     "builtin": lambda settings, _: BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01),
@@ -61,6 +66,7 @@ PROVIDERS = {
     "opencode": "openai/gpt-stand-in",
     "codex": "openai/gpt-stand-in",
     "gemini": "google/gemini-stand-in",
+    "acp": "openai/gpt-stand-in",
 }
 """A model of a real provider that each program can speak with."""
 KEYS = {
@@ -80,14 +86,14 @@ class Bench:
     busy: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def open(self) -> None:
-        self.door = Door(self.settings)
-        await self.door.open()
-        self.agent = self.make(self.settings, self.door)
+        self._open = AsyncExitStack()
+        door = await self._open.enter_async_context(open_door(self.settings))
+        self.agent = self.make(self.settings, door)
         self.sandboxes = LocalSandboxes(self.settings)
 
     async def close(self) -> None:
         await self.sandboxes.close()
-        await self.door.close()
+        await self._open.aclose()
 
     async def restart(self) -> None:
         await self.close()
@@ -101,11 +107,14 @@ class Bench:
         for path in (self.tree, self.place / "sessions"):
             path.mkdir(exist_ok=True)
             give_away(path, ORDER)
-        installs = Installs(self.settings)
-        spec = SandboxSpec(order_id=ORDER, tree=self.tree, writable=ROLES[role].may_write)
-        if self.agent.name in PROGRAMS:
-            shown = (installs.place(self.agent.name),)
-            spec = replace(spec, shown=shown, home=self.place / "sessions")
+        about = self.agent.about
+        spec = SandboxSpec(
+            order_id=ORDER,
+            tree=self.tree,
+            writable=ROLES[role].may_write,
+            shown=about.shown,
+            home=self.place / "sessions" if about.keeps_sessions else None,
+        )
         return await self.sandboxes.setup(spec)
 
     async def tell(self, happening: Happening) -> None:
@@ -129,8 +138,12 @@ class Bench:
         return [each for each in self.told if isinstance(each, ToolFinished)]
 
 
-async def _bench(make: Make, home: Path, place: Path, **environment: str) -> AsyncIterator[Bench]:
-    settings = settings_with(home, JOURNEYMAN_AGENTS_DIRECTORY=str(INSTALLED), **environment)
+async def _bench(make: Make, home: Path, place: Path) -> AsyncIterator[Bench]:
+    paths = {
+        "JOURNEYMAN_AGENTS_DIRECTORY": str(INSTALLED),
+        "JOURNEYMAN_SANDBOX_PATHS": str(INSTALLED / "opencode"),
+    }
+    settings = settings_with(home, **paths, **KEYS)
     (place / "tree").mkdir()
     bench = Bench(make, settings, place)
     await bench.open()
@@ -140,15 +153,22 @@ async def _bench(make: Make, home: Path, place: Path, **environment: str) -> Asy
 
 @pytest.fixture(params=AGENTS)
 async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
-    async for made in _bench(AGENTS[request.param], home, tmp_path, **KEYS):
+    async for made in _bench(AGENTS[request.param], home, tmp_path):
         assert made.agent.name == request.param
+        yield made
+
+
+@pytest.fixture(params=[name for name in PROGRAMS if name != "acp"])
+async def installed(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+    """A bench whose agent we configure. What others make of a repository, those who name them must say."""
+    async for made in _bench(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
 @pytest.fixture(params=PROGRAMS)
 async def program(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
     """A bench whose agent is somebody else's program."""
-    async for made in _bench(PROGRAMS[request.param], home, tmp_path, **KEYS):
+    async for made in _bench(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
@@ -287,7 +307,7 @@ async def test_what_the_model_said_is_known_again_after_a_restart(program: Bench
         assert first.text in last
 
 
-async def test_configuration_that_the_repository_brings_is_ignored(program: Bench) -> None:
+async def test_configuration_that_the_repository_brings_is_ignored(installed: Bench) -> None:
     hook = {"hooks": [{"type": "command", "command": "touch /workspace/hooked-by-a-hook"}]}
     server = {"command": "touch", "args": ["/workspace/hooked-by-a-server"]}
     elsewhere = "http://127.0.0.1:9"
@@ -338,13 +358,13 @@ args = ["/workspace/hooked-by-a-server"]
         ".gemini/.env": variables,
         ".env": variables,
     }.items():
-        (program.tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (program.tree / path).write_text(content)
-    before = sorted(program.tree.rglob("*"))
-    outcome = await program.work(shell("echo works"), {"say": "Done."})
+        (installed.tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (installed.tree / path).write_text(content)
+    before = sorted(installed.tree.rglob("*"))
+    outcome = await installed.work(shell("echo works"), {"say": "Done."})
     assert (outcome.stop_reason, outcome.text) == ("finished", "Done.")
-    assert "works" in program.finished()[0].output
-    assert sorted(program.tree.rglob("*")) == before
+    assert "works" in installed.finished()[0].output
+    assert sorted(installed.tree.rglob("*")) == before
 
 
 async def test_no_key_is_to_be_found_in_the_jail(bench: Bench) -> None:

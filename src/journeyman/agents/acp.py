@@ -113,7 +113,7 @@ class _Speaking:
                 session_id=self._story.session_id, prompt=[acp.text_block(prompt)]
             )
         except acp.RequestError as error:
-            return Ending("", f"{error} {error.data or ''}".strip())
+            return Ending("", _words(error))
         await self._listening.heard.join()
         if answer.stop_reason == "refusal":
             self._story.refused()
@@ -132,7 +132,7 @@ class _Speaking:
                 session = await self._connection.load_session(cwd=workspace, session_id=known, mcp_servers=[])
                 self._story.session_id = known
             except acp.RequestError as error:
-                await self._story.noticed(f"the earlier session is gone ({error}); a new one begins")
+                await self._story.noticed(f"the earlier session is gone ({_words(error)}); a new one begins")
             self._listening.is_replayed = False
         if self._story.session_id is None:
             session = await self._connection.new_session(cwd=workspace, mcp_servers=[])
@@ -225,3 +225,7 @@ def _exit_code(raw: Any) -> int | None:
     """Where OpenCode tells it; the protocol has no place for it."""
     code = raw.get("metadata", {}).get("exit") if isinstance(raw, dict) else None
     return code if isinstance(code, int) else None
+
+
+def _words(error: acp.RequestError) -> str:
+    return f"{error} {error.data or ''}".strip()[:1500]

@@ -172,7 +172,7 @@ async def _drain(program: Running) -> None:
 
 def _configuration(turn: Turn) -> dict[str, Any]:
     provider, _, model = turn.assignment.model.partition("/")
-    context = context_window_of(provider, model) or _USUAL_CONTEXT_TOKENS
+    context = context_window_of(turn.assignment.model) or _USUAL_CONTEXT_TOKENS
     package = "@ai-sdk/anthropic" if provider == "anthropic" else "@ai-sdk/openai-compatible"
     return {
         "provider": {
