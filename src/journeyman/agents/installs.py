@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from journeyman.agents.base import About
@@ -41,7 +41,7 @@ class Package:
     """Where under node_modules the program is, for each kind of processor."""
     needs_node: bool = False
 
-    @property
+    @cached_property
     def version(self) -> str:
         version: str = json.loads((_LOCKS / self.name / "package.json").read_text(encoding="utf-8"))[
             "version"

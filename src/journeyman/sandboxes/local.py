@@ -133,9 +133,9 @@ class LocalSandbox:
 
     @property
     def home(self) -> str:
-        if self.spec.home is None:
-            return jail.HOME
-        return str(self.spec.home) if self._isolation == "none" else jail.SESSIONS
+        if self._isolation == "none":
+            return str(self.spec.home or self.spec.tree)
+        return jail.SESSIONS if self.spec.home else jail.HOME
 
     async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Program:
         return await program.start(self._wire, self._hatch, command, env=env, cwd=cwd)
