@@ -176,9 +176,10 @@ async def _turn(agent: Agent, sandbox: Sandbox) -> tuple[float, float]:
     began = time.perf_counter()
     seen: list[tuple[float, float]] = []
 
-    async def tell(happening: Happening) -> None:
-        if isinstance(happening, ModelCalled) and not seen:
-            milliseconds = (time.perf_counter() - began - happening.duration_seconds) * 1000
+    async def tell(*happenings: Happening) -> None:
+        called = [each for each in happenings if isinstance(each, ModelCalled)]
+        if called and not seen:
+            milliseconds = (time.perf_counter() - began - called[0].duration_seconds) * 1000
             seen.append((milliseconds, _megabytes()))
 
     model = "scripted/once"

@@ -32,8 +32,8 @@ class Place:
         self.tree = path / "tree"
         self.told: list[Happening] = []
 
-    async def tell(self, happening: Happening) -> None:
-        self.told.append(happening)
+    async def tell(self, *happenings: Happening) -> None:
+        self.told += happenings
 
     async def work(self, command: str, role: RoleName = "build", session_id: str | None = None) -> Outcome:
         for path in (self.tree, self._path / "sessions"):

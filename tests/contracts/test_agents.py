@@ -117,9 +117,9 @@ class Bench:
         )
         return await self.sandboxes.setup(spec)
 
-    async def tell(self, happening: Happening) -> None:
-        self.told.append(happening)
-        if isinstance(happening, ToolStarted):
+    async def tell(self, *happenings: Happening) -> None:
+        self.told += happenings
+        if any(isinstance(happening, ToolStarted) for happening in happenings):
             self.busy.set()
 
     async def work(self, *replies: dict[str, Any], role: RoleName = "build", **more: Any) -> Outcome:

@@ -132,7 +132,7 @@ class _Speaking:
                 session = await self._connection.load_session(cwd=workspace, session_id=known, mcp_servers=[])
                 self._story.session_id = known
             except acp.RequestError as error:
-                await self._story.noticed(f"the earlier session is gone ({_words(error)}); a new one begins")
+                self._story.noticed(f"the earlier session is gone ({_words(error)}); a new one begins")
             self._listening.is_replayed = False
         if self._story.session_id is None:
             session = await self._connection.new_session(cwd=workspace, mcp_servers=[])
@@ -188,27 +188,27 @@ class _Listening:
 
     async def tell(self) -> None:
         while True:
-            await self._tell(await self.heard.get())
+            await self._hear(await self.heard.get())
             self.heard.task_done()
 
-    async def _tell(self, update: Any) -> None:
+    async def _hear(self, update: Any) -> None:
         match update:
             case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text)):
                 self.text += text
                 await self._story.said(text)
             case schema.ToolCallStart():
                 self.text = ""
-                if update.raw_input or update.status == "in_progress":
-                    await self._tool(update)  # else what it is given comes with the next word of it
+                if update.status == "in_progress":  # else what it is given is not known yet
+                    self._tool(update)
             case schema.ToolCallProgress():
-                await self._tool(update)
+                self._tool(update)
 
-    async def _tool(self, update: Any) -> None:
+    def _tool(self, update: Any) -> None:
         given = update.raw_input if isinstance(update.raw_input, dict) else {"title": update.title}
-        await self._story.tool_started(update.tool_call_id, update.kind or update.title or "tool", given)
+        self._story.tool_started(update.tool_call_id, update.kind or update.title or "tool", given)
         if update.status in ("completed", "failed"):
             code = _exit_code(update.raw_output)
-            await self._story.tool_finished(
+            self._story.tool_finished(
                 update.tool_call_id,
                 ok=update.status == "completed" and not code,
                 output=_output(update),

@@ -129,7 +129,7 @@ class _Speaking:
             case {"type": "user", "message": {"content": list(blocks)}}:
                 for block in blocks:
                     if block.get("type") == "tool_result":
-                        await self._hear_result(block)
+                        self._hear_result(block)
 
     async def _hear_block(self, block: dict[str, Any]) -> None:
         match block:
@@ -138,13 +138,13 @@ class _Speaking:
                     await self._story.said(text)
                 self._is_streamed = False
             case {"type": "tool_use", "id": str(call_id), "name": str(tool), "input": dict(arguments)}:
-                await self._story.tool_started(call_id, tool, arguments)
+                self._story.tool_started(call_id, tool, arguments)
 
-    async def _hear_result(self, block: dict[str, Any]) -> None:
+    def _hear_result(self, block: dict[str, Any]) -> None:
         output = _text_of(block.get("content"))
         is_error = bool(block.get("is_error"))
         code = _EXIT_CODE.match(output) if is_error else None
-        await self._story.tool_finished(
+        self._story.tool_finished(
             str(block.get("tool_use_id")),
             ok=not is_error,
             output=output,

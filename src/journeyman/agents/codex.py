@@ -113,10 +113,10 @@ class _Listening:
                 self._text = text
                 await self._story.said(text)
             case {"type": "command_execution", "command": str(command)}:
-                await self._story.tool_started(call_id, "shell", {"command": command})
+                self._story.tool_started(call_id, "shell", {"command": command})
                 if is_done:
                     code = item.get("exit_code")
-                    await self._story.tool_finished(
+                    self._story.tool_finished(
                         call_id,
                         ok=code == 0,
                         output=str(item.get("aggregated_output") or ""),
@@ -124,6 +124,6 @@ class _Listening:
                     )
             case {"type": "file_change" | "mcp_tool_call" | "web_search" | "todo_list" as tool}:
                 told = {key: value for key, value in item.items() if key not in ("id", "type", "status")}
-                await self._story.tool_started(call_id, tool, told)
+                self._story.tool_started(call_id, tool, told)
                 if is_done:
-                    await self._story.tool_finished(call_id, ok=item.get("status") != "failed", output="")
+                    self._story.tool_finished(call_id, ok=item.get("status") != "failed", output="")

@@ -115,11 +115,11 @@ class _Listening:
                 "parameters": dict(given),
             }:
                 self._text = ""
-                await self._story.tool_started(call_id, tool, given)
+                self._story.tool_started(call_id, tool, given)
             case {"type": "tool_result", "tool_id": str(call_id)}:
                 output = str(message.get("output") or (message.get("error") or {}).get("message") or "")
                 code = _EXIT_CODE.fullmatch(output)
-                await self._story.tool_finished(
+                self._story.tool_finished(
                     call_id,
                     ok=message.get("status") == "success" and not code,
                     output=output,

@@ -231,7 +231,7 @@ class _Speaking:
             status, _ = await self._call("GET", f"/session/{known}")
             if status == 200:
                 return known
-            await self._story.noticed("the earlier session is gone; the agent begins a new one")
+            self._story.noticed("the earlier session is gone; the agent begins a new one")
         status, answer = await self._call("POST", "/session", {"title": "Journeyman"})
         if status != 200:
             raise AgentFailed(f"OpenCode opens no session: {_words(answer)}", hint="Try again.")
@@ -275,10 +275,10 @@ class _Speaking:
             case {"type": "tool", "callID": str(call_id), "tool": str(tool), "state": dict(state)}:
                 status = state.get("status")
                 if status in ("running", "completed", "error"):
-                    await self._story.tool_started(call_id, tool, dict(state.get("input") or {}))
+                    self._story.tool_started(call_id, tool, dict(state.get("input") or {}))
                 if status in ("completed", "error"):
                     code = (state.get("metadata") or {}).get("exit")
-                    await self._story.tool_finished(
+                    self._story.tool_finished(
                         call_id,
                         ok=status == "completed" and not code,
                         output=str(state.get("output") or state.get("error") or ""),

@@ -92,7 +92,7 @@ class Programs:
                 return await self._within_limits(turn, open_conversation)
         finally:
             self._door.dismiss(token)
-            await story.break_off()
+            await story.told()
 
     async def _within_limits(self, turn: Turn, open_conversation: Open) -> Outcome:
         working = asyncio.create_task(self._work(turn, open_conversation))
@@ -130,7 +130,6 @@ class Programs:
             if wanted and delivered is None:
                 ending = await self._asked(turn, conversation, _NOT_DELIVERED)
                 delivered = deliverable_in(ending.text, wanted)
-        await turn.story.pause()
         return Outcome(
             stop_reason="finished" if ending.text.strip() else "no_answer",
             text=ending.text.strip(),
