@@ -65,6 +65,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman.gateway.store import ModelCalls
     from journeyman.git.mirrors import Mirrors
     from journeyman.git.workspaces import Workspaces
+    from journeyman.sandboxes.homes import Homes
     from journeyman.sandboxes.local import LocalSandboxes
     from journeyman.work_orders.order import WorkOrder, new_order_id
     from journeyman.work_orders.store import WorkOrders
@@ -86,6 +87,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         agents={"builtin": BuiltinAgent(Gateway(settings, ledger), settings)},
         claims=Claims(store, orders),
         worker_id="bench",
+        homes=Homes(settings.home / "sessions"),
     )
     order_id, now = new_order_id(), datetime.now(UTC)
     order = WorkOrder(

@@ -3,7 +3,7 @@
 # The agents that ours is measured against are installed into .venv-peers, from bench/requirements-peers.lock.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/setup.sh run
+scripts/setup.sh test
 
 stamp=.venv-peers/journeyman.stamp
 wanted="$PWD $(sha256sum bench/requirements-peers.lock)"
@@ -16,7 +16,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 missed=0
-for bench in agent_loop start orders submit_to_pull_request gateway; do
+for bench in agent_loop start orders submit_to_pull_request gateway agents; do
   PYTHONPATH=. .venv/bin/python "bench/$bench.py" "$@" || missed=1
 done
 exit "$missed"

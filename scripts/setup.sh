@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Set up this machine: system packages, .venv, the package itself. Does nothing where nothing is missing.
 #   scripts/setup.sh run    what the product needs
-#   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo
+#   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo,
+#                           and the agents that others make, in .agents/ of this checkout
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=${1:-run}
@@ -93,6 +94,12 @@ install_python() { # uv is faster but does not read pip's configuration, so pip 
   .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
 }
 
+install_agents() { # whose terms of use are accepted by using them, as the command says
+  [ "$mode" = test ] || return 0
+  JOURNEYMAN_AGENTS_DIRECTORY=$PWD/.agents .venv/bin/jm agents install claude_code opencode codex gemini |
+    { grep -v 'was installed already' || true; }
+}
+
 case $mode in
   run | test) ;;
   *)
@@ -103,7 +110,10 @@ esac
 
 mapfile -t missing < <(missing_packages)
 [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
-is_installed && exit
+if is_installed; then
+  install_agents
+  exit
+fi
 
 if ! python=$(find_python); then
   echo "Python 3.11 or newer, with its venv module, is needed and this system has none." >&2
@@ -118,3 +128,4 @@ echo "Installing the locked requirements"
 install_python --require-hashes -r requirements.lock
 install_python --no-deps -e .
 fingerprint >"$stamp"
+install_agents

@@ -42,7 +42,9 @@ def test_migrating_twice_changes_nothing(database_url: str, home: Path) -> None:
 async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
     try:
         async with database.writing() as connection:
-            await connection.execute(text("INSERT INTO event_counters (agent_work_order_id, last_sequence) VALUES ('wo-1', 1)"))
+            await connection.execute(
+                text("INSERT INTO event_counters (agent_work_order_id, last_sequence) VALUES ('wo-1', 1)")
+            )
             raise RuntimeError("stop")
     except RuntimeError:
         pass

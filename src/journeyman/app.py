@@ -8,6 +8,7 @@ import asyncio
 import fcntl
 import ipaddress
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -26,7 +27,14 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
+from journeyman.agents.acp import AcpAgent
+from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.agents.claude_code import ClaudeCode
+from journeyman.agents.codex import Codex
+from journeyman.agents.gemini import Gemini
+from journeyman.agents.installs import Installs
+from journeyman.agents.opencode import OpenCode
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
@@ -45,6 +53,7 @@ from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
@@ -85,10 +94,11 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         workspaces=Workspaces(settings.home / "workspaces"),
         sandboxes=sandboxes,
         forges={"github": github, "local": local},
-        agents={"builtin": BuiltinAgent(gateway, settings)},
         claims=Claims(store, orders),
         worker_id=worker_id_of(settings.home),
         is_shared=not store.is_sqlite,
+        agents=_agents(settings, gateway, door),
+        homes=Homes(settings.home / "sessions"),
     )
     hired = Worker(workshop, database_url=url, home=settings.home) if worker else None
     steering = Steering(workshop, hired)
@@ -131,6 +141,26 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         await sandboxes.close()
         await github.aclose()
         await store.close()
+
+
+def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent]:
+    installs = Installs(settings)
+    known: list[Agent] = [
+        BuiltinAgent(gateway, settings),
+        ClaudeCode(door, installs),
+        OpenCode(door, installs),
+        Codex(door, installs),
+        Gemini(door, installs),
+    ]
+    agents = {agent.name: agent for agent in known}
+    for name, command in settings.acp_agents.items():
+        if name in agents or not shlex.split(command):
+            raise InvalidSetting(
+                f"JOURNEYMAN_ACP_AGENTS cannot name an agent {name!r} with the command {command!r}",
+                hint=f"Give a command, and a name other than {', '.join(agents)}.",
+            )
+        agents[name] = AcpAgent(name, shlex.split(command), door, settings)
+    return agents
 
 
 def migrate(settings: Settings) -> None:

@@ -71,6 +71,10 @@ class Settings(BaseModel):
     """Model calls that one agent turn may make before it is stopped."""
     agent_timeout_seconds: float = Field(default=3600, gt=0, alias="JOURNEYMAN_AGENT_TIMEOUT_SECONDS")
     """Wall clock that one agent turn may take."""
+    agents_directory: Path | None = Field(default=None, alias="JOURNEYMAN_AGENTS_DIRECTORY")
+    """Where `jm agents install` puts agents; `agents` in the home when not set."""
+    acp_agents: dict[str, str] = Field(default_factory=dict, alias="JOURNEYMAN_ACP_AGENTS")
+    """Agents that speak the Agent Client Protocol: a table of names and command lines, or JSON."""
     model_idle_timeout_seconds: float = Field(
         default=120, gt=0, alias="JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS"
     )
@@ -151,7 +155,7 @@ class Settings(BaseModel):
     failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
     """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
 
-    @field_validator("model_prices", mode="before")
+    @field_validator("model_prices", "acp_agents", mode="before")
     @classmethod
     def _from_json(cls, value: Any) -> Any:
         if not isinstance(value, str):

@@ -13,7 +13,7 @@ import httpx2
 import uvicorn
 
 from journeyman.access.redaction import Redactor
-from journeyman.agents.base import Agent, Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Agent, Assignment, OnHappening, Outcome
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
@@ -44,12 +44,16 @@ ORDERS = "/api/agent-work-orders"
 READY = Readiness(True)
 
 
+ANY_MODEL = About(("scripted", "openai", "anthropic", "google"))
+
+
 @dataclass(frozen=True)
 class IdleAgent:
     """An agent that can be chosen and never works: orders are carried out by the tests themselves."""
 
     name: str = "builtin"
     ready: Readiness = READY
+    about: About = ANY_MODEL
 
     async def readiness(self) -> Readiness:
         return self.ready

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +14,7 @@ from journeyman.errors import SandboxLost
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.sandboxes.workshop import control_groups_of, processes_of, spec_for, wait_until_gone
+from tests.sandboxes.workshop import control_groups_of, give_away, processes_of, spec_for, wait_until_gone
 
 Isolation = Literal["bubblewrap", "none"]
 
@@ -285,6 +286,132 @@ async def test_a_sweep_ends_sandboxes_of_orders_that_are_not_live(
     assert not [line for line in found if live.order_id in line]
     wait_until_gone(started)
     assert (await kept.execute_command("true", timeout=20)).ok
+
+
+async def test_a_program_is_spoken_with_line_by_line(sandbox: Sandbox) -> None:
+    script = "while read word; do echo got $word; done; echo complaint >&2; exit 3"
+    program = await sandbox.start(["bash", "-c", script], env={})
+    program.stdin.write(b"one\n")
+    assert await program.stdout.readline() == b"got one\n"
+    program.stdin.write(b"two\n")
+    assert await program.stdout.readline() == b"got two\n"
+    program.stdin.close()
+    assert await program.stdout.read() == b""
+    assert (await program.wait(), program.complaint) == (3, "complaint")
+
+
+async def test_a_program_has_the_environment_and_place_it_is_given(
+    sandbox: Sandbox, spec: SandboxSpec
+) -> None:
+    await sandbox.execute_command("mkdir sub", timeout=20)
+    program = await sandbox.start(
+        ["bash", "-c", "echo $COLOUR; basename $PWD"], env={"COLOUR": "red"}, cwd="sub"
+    )
+    assert await program.stdout.read() == b"red\nsub\n"
+
+
+async def test_a_fast_program_waits_for_a_slow_reader(sandbox: Sandbox) -> None:
+    program = await sandbox.start(["bash", "-c", "yes | head -c 20000000; echo; echo end"], env={})
+    assert (await sandbox.execute_command("true", timeout=20)).ok
+    count = 0
+    async for line in program.stdout:
+        count += len(line)
+    assert (count, await program.wait()) == (20_000_005, 0)
+
+
+async def test_a_program_that_cannot_be_started_says_why(sandbox: Sandbox) -> None:
+    program = await sandbox.start(["no-such-program"], env={})
+    assert await program.wait() == 127
+    assert "no-such-program" in program.complaint
+
+
+async def test_terminating_a_program_ends_all_it_started(sandbox: Sandbox, spec: SandboxSpec) -> None:
+    script = "(setsid sleep 1000 &); env -i setsid sleep 1000 & echo up; exec sleep 1000"
+    program = await sandbox.start(["bash", "-c", script], env={})
+    assert await program.stdout.readline() == b"up\n"
+    await program.terminate()
+    await program.terminate()
+    assert (await sandbox.get_current_state()).processes == 0
+    assert await program.wait() == 137
+
+
+async def test_what_a_program_leaves_behind_goes_with_it(sandbox: Sandbox) -> None:
+    program = await sandbox.start(["bash", "-c", "(setsid sleep 1000 &); echo done"], env={})
+    assert await program.stdout.read() == b"done\n"
+    assert await program.wait() == 0
+    assert (await sandbox.get_current_state()).processes == 0
+
+
+async def test_a_program_hears_of_the_end_of_its_sandbox(sandbox: Sandbox) -> None:
+    program = await sandbox.start(["sleep", "1000"], env={})
+    await sandbox.cleanup()
+    with pytest.raises(SandboxLost):
+        await program.wait()
+    await program.terminate()
+
+
+async def test_a_server_inside_is_reached_from_outside(sandbox: Sandbox) -> None:
+    program = await sandbox.start(["python3", "-u", "-c", ECHO], env={})
+    port = int(await program.stdout.readline())
+    connections = [await sandbox.connect(port) for _ in range(3)]
+    for number, (_, writer) in enumerate(connections):
+        writer.write(b"%d\n" % number)
+    assert [await reader.readline() for reader, _ in connections] == [b"0\n", b"1\n", b"2\n"]
+    for _, writer in connections:
+        writer.close()
+    await program.terminate()
+    with pytest.raises(ConnectionRefusedError):
+        await sandbox.connect(port)
+
+
+async def test_a_socket_outside_is_reached_from_inside(sandbox: Sandbox, tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write((await reader.readline()).upper())
+        writer.close()
+
+    door = tmp_path / "door.sock"
+    async with await asyncio.start_unix_server(answer, door):
+        port = await sandbox.open_door(door)
+        assert await sandbox.open_door(door) == port
+        knock = f"exec 3<>/dev/tcp/127.0.0.1/{port}; echo hello >&3; cat <&3"
+        assert (await sandbox.execute_command(knock, timeout=20)).output == "HELLO\n"
+    knocked = await sandbox.execute_command(knock, timeout=20)
+    assert "HELLO" not in knocked.output
+
+
+async def test_a_home_outlives_its_sandbox(provider: SandboxProvider, tmp_path: Path) -> None:
+    spec = replace(spec_for(tmp_path), home=tmp_path / "sessions")
+    spec.home.mkdir()  # type: ignore[union-attr]
+    give_away(tmp_path / "sessions", spec.order_id)
+    first = await provider.setup(spec)
+    program = await first.start(["bash", "-c", 'echo kept > "$HOME/session"'], env={"HOME": first.home})
+    assert await program.wait() == 0
+    await provider.cleanup(spec.order_id)
+    reader = await provider.setup(replace(spec, writable=False))
+    again = await reader.start(["bash", "-c", 'cat "$HOME/session"'], env={"HOME": reader.home})
+    assert await again.stdout.read() == b"kept\n"
+
+
+async def test_shown_directories_can_be_read_and_used(provider: SandboxProvider, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "tool").write_text("#!/bin/sh\necho works\n")
+    (installed / "tool").chmod(0o755)
+    sandbox = await provider.setup(replace(spec_for(tmp_path), shown=(installed,)))
+    program = await sandbox.start([str(installed / "tool")], env={})
+    assert await program.stdout.read() == b"works\n"
+
+
+ECHO = """
+import socket, threading
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1])
+def echo(connection):
+    while data := connection.recv(100):
+        connection.sendall(data)
+while True:
+    threading.Thread(target=echo, args=[listener.accept()[0]], daemon=True).start()
+"""
 
 
 def _command_line(pid: int) -> bytes:

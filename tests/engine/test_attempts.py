@@ -13,6 +13,7 @@ from journeyman.engine.workshop import Workshop
 from journeyman.events.feed import Feed
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Approval
@@ -34,6 +35,7 @@ def workshop(settings: Settings, database: Database) -> Workshop:
         agents={},
         claims=Claims(database, orders),
         worker_id="worker-1",
+        homes=Homes(settings.home / "sessions"),
     )
 
 

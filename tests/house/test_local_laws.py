@@ -24,6 +24,8 @@ _IMPLEMENTATIONS = (
     "agents.acp",
     "agents.builtin",
     "agents.claude_code",
+    "agents.codex",
+    "agents.gemini",
     "agents.opencode",
     "forges.github",
     "forges.local",

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from journeyman.errors import SandboxLost
-from journeyman.sandboxes.base import Completed, OnOutput, SandboxState
+from journeyman.errors import SandboxLost, SandboxUnavailable
+from journeyman.sandboxes.base import Completed, OnOutput, Running, SandboxState
 
 
 class PlainSandbox:
@@ -82,6 +82,23 @@ class PlainSandbox:
         target = self.tree / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+    @property
+    def workspace(self) -> str:
+        return str(self.tree)
+
+    @property
+    def home(self) -> str:
+        return str(self.tree)
+
+    async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Running:
+        raise SandboxUnavailable("programs are started in the jail", hint="Use LocalSandboxes.")
+
+    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", port)
+
+    async def open_door(self, path: Path) -> int:
+        raise SandboxUnavailable("doors are opened in the jail", hint="Use LocalSandboxes.")
 
     async def get_current_state(self) -> SandboxState:
         return SandboxState(self.identifier, not self.lost, "none", len(self.running))

@@ -5,10 +5,12 @@ An agent's word is never evidence: the outcome says how its turn ended, not whet
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from journeyman.errors import InvalidInput
 from journeyman.gateway.accounts import Account
 from journeyman.sandboxes.base import Readiness, Sandbox
 from journeyman.work_orders.order import Usage
@@ -100,9 +102,25 @@ class Outcome:
     session_id: str | None = None
 
 
+@dataclass(frozen=True)
+class About:
+    """What is known of an agent before it works."""
+
+    providers: tuple[str, ...]
+    """Whose models it can speak with."""
+    version: str = ""
+    shown: tuple[Path, ...] = ()
+    """What of this machine it has to see in its sandbox."""
+    keeps_sessions: bool = False
+    """Whether it needs a home that outlives the sandbox."""
+
+
 class Agent(Protocol):
     @property
     def name(self) -> str: ...
+
+    @property
+    def about(self) -> About: ...
 
     async def readiness(self) -> Readiness: ...
 
@@ -110,3 +128,12 @@ class Agent(Protocol):
         """Carry out one turn in the sandbox. Raises AgentFailed, BudgetExceeded or what the model's provider
         did (Unauthenticated, RateLimited, QuotaExhausted, Transient) once its own patience is at an end."""
         ...
+
+
+def check_provider(agent: str, model: str, providers: tuple[str, ...]) -> None:
+    """Raise when an agent does not speak with this model's provider."""
+    if model.partition("/")[0] not in providers:
+        raise InvalidInput(
+            f"the agent {agent} cannot use the model {model}",
+            hint=f"It speaks with models of {', '.join(providers)}. `jm models` lists what there is.",
+        )

@@ -24,6 +24,10 @@ class _Choice(BaseModel):
 
 class AgentChoice(_Choice):
     name: str
+    version: str
+    """Empty for the built-in agent, which is as new as Journeyman."""
+    providers: tuple[str, ...]
+    """Whose models it can use."""
 
 
 class AgentChoices(BaseModel):
@@ -80,7 +84,14 @@ async def agents(services: Given) -> AgentChoices:
     answers = {name: await agent.readiness() for name, agent in services.agents.items()}
     return AgentChoices(
         agents=[
-            AgentChoice(name=name, ready=answer.ready, needs=answer.needs) for name, answer in answers.items()
+            AgentChoice(
+                name=name,
+                ready=answer.ready,
+                needs=answer.needs,
+                version=services.agents[name].about.version,
+                providers=services.agents[name].about.providers,
+            )
+            for name, answer in answers.items()
         ]
     )
 

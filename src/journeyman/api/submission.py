@@ -10,7 +10,7 @@ import json
 import unicodedata
 from datetime import UTC, datetime
 
-from journeyman.agents.base import Agent
+from journeyman.agents.base import Agent, check_provider
 from journeyman.api.models import NewWorkOrder
 from journeyman.api.services import Services
 from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, SandboxUnavailable
@@ -27,6 +27,7 @@ from journeyman.work_orders.order import (
 )
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.workflows.references import did_you_mean
+from journeyman.workflows.schema import Workflow
 
 
 async def submit(services: Services, request: NewWorkOrder, idempotency_key: str | None = None) -> WorkOrder:
@@ -57,7 +58,8 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
             check_branch_name(branch)
     workflow = await asyncio.to_thread(services.workflows.get, request.workflow_type)
     agent = await _agent(services, request.agent)
-    model = _model(services, request.model)
+    model = _model(services, request.model, agent)
+    await _check_steps(services, workflow, agent.name, model)
     await _check_sandbox(services)
     forge = services.forges[repository.forge]
     _check_target(request, repository, await forge.verify(repository))
@@ -130,7 +132,14 @@ async def _agent(services: Services, name: str | None) -> Agent:
     return services.agents[name]
 
 
-def _model(services: Services, name: str | None) -> str:
+async def _check_steps(services: Services, workflow: Workflow, agent: str, model: str) -> None:
+    """What steps name for themselves must be there and fit, as what the order names must."""
+    for step in workflow.steps:
+        if step.agent or step.model:
+            _model(services, step.model or model, await _agent(services, step.agent or agent))
+
+
+def _model(services: Services, name: str | None, agent: Agent) -> str:
     name = name or services.settings.model
     if not name:
         raise InvalidInput(
@@ -138,6 +147,7 @@ def _model(services: Services, name: str | None) -> str:
             hint="Give --model (model in the API) or set JOURNEYMAN_MODEL, as provider/model; "
             "scripted/demo needs no key and is there for trying.",
         )
+    check_provider(agent.name, name, agent.about.providers)
     services.gateway.check_model(name)
     return name
 

@@ -19,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+agents_app = typer.Typer(rich_markup_mode=None)
+app.add_typer(agents_app, name="agents")
 
 OrderId = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `jm list` shows it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
@@ -312,13 +314,27 @@ def models(as_json: AsJson = False) -> None:
     reading.choices(load_settings(), "models", as_json=as_json)
 
 
-@app.command()
-def agents(as_json: AsJson = False) -> None:
-    """List the agents that can be chosen."""
+@agents_app.callback(invoke_without_command=True)
+def agents(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the agents that can be chosen, or install one: `jm agents install NAME`."""
     from journeyman.cli import reading
     from journeyman.settings import load_settings
 
-    reading.choices(load_settings(), "agents", as_json=as_json)
+    if context.invoked_subcommand is None:
+        reading.choices(load_settings(), "agents", as_json=as_json)
+
+
+@agents_app.command("install")
+def install_agents(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="claude_code, opencode, codex, gemini.")
+    ],
+) -> None:
+    """Install agents that others make, with npm, at the versions that Journeyman was tested with."""
+    from journeyman.cli import installing
+    from journeyman.settings import load_settings
+
+    installing.install(load_settings(), names)
 
 
 @app.command()

@@ -176,9 +176,8 @@ def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
     rows = []
     for one in answer[noun]:
         about = one["needs"] or one.get("description", "")
-        rows.append(
-            (line(one["name"]), Text("ready", "green") if one["ready"] else "not ready", short(about, 100))
-        )
+        name = f"{one['name']} {one.get('version') or ''}".strip() if noun == "agents" else one["name"]
+        rows.append((line(name), Text("ready", "green") if one["ready"] else "not ready", short(about, 100)))
     _print_table((noun.upper().removesuffix("S"), "STATE", ""), rows)
 
 

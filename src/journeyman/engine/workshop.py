@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from journeyman.agents.base import Agent
+from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import follow_up_task, rework_task
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
@@ -25,6 +25,7 @@ from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
 from journeyman.work_orders.order import WorkOrder
@@ -46,6 +47,7 @@ class Workshop:
     sandboxes: SandboxProvider
     forges: Mapping[str, Forge]
     agents: Mapping[str, Agent]
+    homes: Homes
     claims: Claims
     worker_id: str
     """Who works here; names this home among all that share the database."""
@@ -183,7 +185,8 @@ class Workshop:
             repository=repository,
             workspace=workspace,
             forge=forge,
-            agent=self._agent(order),
+            agent=self._agent(spec.agent or order.agent),
+            model=spec.model or order.model,
             author=await self._author(forge),
             open_sandbox=open_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
@@ -218,11 +221,17 @@ class Workshop:
         live = {order.agent_work_order_id for order in await self.orders.unfinished()}
         await self.sandboxes.sweep(live)
         await self.workspaces.sweep(live)
+        await self.homes.sweep(live)
 
-    def _agent(self, order: WorkOrder) -> Agent:
-        if order.agent not in self.agents:
-            raise NotFound(f"there is no agent {order.agent!r}", hint="`jm agents` shows those that exist.")
-        return self.agents[order.agent]
+    def _agent(self, name: str) -> Agent:
+        if name not in self.agents:
+            raise NotFound(f"there is no agent {name!r}", hint="`jm agents` shows those that exist.")
+        return self.agents[name]
+
+    def _agents_of(self, order: WorkOrder) -> list[About]:
+        """The agents of all steps: they share a jail, which shows what any of them needs."""
+        named = (step.get("agent") for step in order.workflow["steps"])
+        return [self._agent(name).about for name in {order.agent, *filter(None, named)}]
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
@@ -243,6 +252,8 @@ class Workshop:
     async def _open_sandbox(self, workspace: Workspace, order: WorkOrder, *, writable: bool) -> Sandbox:
         settings, started = self.settings, time.monotonic()
         failpoint("sandbox_started")
+        agents = self._agents_of(order)
+        keeps_sessions = any(agent.keeps_sessions for agent in agents)
         sandbox = await self.sandboxes.setup(
             SandboxSpec(
                 order_id=order.agent_work_order_id,
@@ -250,6 +261,8 @@ class Workshop:
                 git_directories=workspace.git_directories,
                 writable=writable,
                 network=settings.sandbox_network,
+                shown=tuple(sorted({path for agent in agents for path in agent.shown})),
+                home=self.homes.open(order.agent_work_order_id) if keeps_sessions else None,
                 limits=Limits(
                     memory_mb=settings.sandbox_memory_mb,
                     processes=settings.sandbox_processes,

@@ -7,6 +7,8 @@ changed while a turn runs.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from journeyman.errors import JourneymanError
+from journeyman.gateway.messages import Finish
 from journeyman.work_orders.order import Usage
 
 
@@ -17,13 +19,19 @@ class CallRecord:
     model: str
     usage: Usage
     duration_seconds: float
+    finish: Finish | None = None
 
 
 OnCall = Callable[[CallRecord], Awaitable[None]]
+OnFault = Callable[[JourneymanError], None]
 
 
 async def nobody_asks(record: CallRecord) -> None:
     """For calls that nobody wants to hear of."""
+
+
+def nobody_minds(error: JourneymanError) -> None:
+    """For faults that nobody wants to hear of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,3 +45,5 @@ class Account:
     """`provider/model`: what is called, whatever an agent asks for."""
     on_call: OnCall = field(default=nobody_asks, repr=False, compare=False)
     """Told of every answered call, before the next one is made."""
+    on_fault: OnFault = field(default=nobody_minds, repr=False, compare=False)
+    """Told of every call through the door that was not answered: its agent may try again by itself."""

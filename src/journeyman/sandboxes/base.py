@@ -4,6 +4,7 @@ Files are read and written from inside: a link that an agent planted leads nowhe
 already go.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,10 @@ class SandboxSpec:
     writable: bool = True
     """False for read-only roles: the workspace cannot be written, whoever tries."""
     network: Literal["none", "open"] = "none"
+    shown: tuple[Path, ...] = ()
+    """More directories of this machine to show read-only: an installed agent."""
+    home: Path | None = None
+    """Where on this machine a program that keeps sessions has its home; it outlives the sandbox."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -66,6 +71,29 @@ class Readiness:
 
     ready: bool
     needs: str = ""
+
+
+class Running(Protocol):
+    """A program in a sandbox that is spoken with while it runs."""
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter: ...
+
+    @property
+    def stdout(self) -> asyncio.StreamReader: ...
+
+    @property
+    def complaint(self) -> str:
+        """The end of what it wrote to standard error."""
+        ...
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended. Raises SandboxLost if the sandbox is gone."""
+        ...
+
+    async def terminate(self) -> None:
+        """End it and everything it started. Safe to call twice, and when it has ended by itself."""
+        ...
 
 
 class Sandbox(Protocol):
@@ -93,6 +121,28 @@ class Sandbox(Protocol):
 
     async def write_file(self, path: str, content: bytes) -> None:
         """Write a file and the directories above it. Raises PermissionError in a read-only workspace."""
+        ...
+
+    @property
+    def workspace(self) -> str:
+        """The workspace's path, as seen from inside."""
+        ...
+
+    @property
+    def home(self) -> str:
+        """The home of programs that keep sessions, as seen from inside."""
+        ...
+
+    async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Running:
+        """Start a program to speak with. One that cannot be started ends with a complaint that says why."""
+        ...
+
+    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to what listens on this port inside. Raises ConnectionRefusedError if nothing does."""
+        ...
+
+    async def open_door(self, path: Path) -> int:
+        """The port inside on which the unix socket at `path` of this machine answers, network or not."""
         ...
 
     async def get_current_state(self) -> SandboxState: ...

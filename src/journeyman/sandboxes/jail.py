@@ -17,6 +17,8 @@ from journeyman.sandboxes.network import RESOLVER
 
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
+SESSIONS = "/home/sessions"
+"""The home of programs that keep sessions: other commands, checks above all, do not look there."""
 _SCRATCH = {"/tmp": 2, HOME: 4, "/dev/shm": 8}  # noqa: S108 - the jail's own
 """Places to write beside the workspace, and by what to divide the memory limit for their size: together
 they leave enough to start the command that cleans up."""
@@ -68,8 +70,10 @@ def arguments(
     result += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108 - the jail's own
     for path, descriptor in files.items():
         result += ["--perms", "0644", "--file", str(descriptor), path]
-    result += _read_only([*_python_home(), *shown, *spec.git_directories])
+    result += _read_only([*_python_home(), *shown, *spec.shown, *spec.git_directories])
     result += ["--bind" if spec.writable else "--ro-bind", str(spec.tree), WORKSPACE]
+    if spec.home:
+        result += ["--bind", str(spec.home), SESSIONS]
     git = spec.tree / ".git"
     if git.is_symlink():
         raise SandboxUnavailable(

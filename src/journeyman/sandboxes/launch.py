@@ -29,9 +29,15 @@ def mark_of(tag: str, spec: SandboxSpec) -> str:
 
 
 def launch(
-    settings: Settings, spec: SandboxSpec, conversation: socket.socket, *, mark: str, has_group: bool
+    settings: Settings,
+    spec: SandboxSpec,
+    conversation: socket.socket,
+    hatch: socket.socket,
+    *,
+    mark: str,
+    has_group: bool,
 ) -> subprocess.Popen[bytes]:
-    """Spawn it with one end of a conversation; `has_group` says that a control group will hold it."""
+    """Spawn it with its ends of conversation and hatch; `has_group`: a control group will hold it."""
     jailed = settings.local_isolation != "none"
     if not spec.tree.is_dir():
         raise SandboxUnavailable(f"{spec.tree} is not there", hint="The order's workspace was removed.")
@@ -66,7 +72,7 @@ def launch(
                 program,
                 executable=shutil.which(program[0]),
                 stdin=conversation.fileno(),
-                stdout=conversation.fileno(),
+                stdout=hatch.fileno(),
                 stderr=subprocess.PIPE,
                 cwd=spec.tree,
                 env=_environment(settings, spec, mark, jailed=jailed),

@@ -17,11 +17,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from journeyman.errors import SandboxLost, SandboxUnavailable
-from journeyman.sandboxes import network
+from journeyman.sandboxes import jail, network, program
 from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxSpec, SandboxState
+from journeyman.sandboxes.hatch import Hatch
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
 from journeyman.sandboxes.limits import ControlGroup, ControlGroups
 from journeyman.sandboxes.network import Network
+from journeyman.sandboxes.program import Program
+from journeyman.sandboxes.relay import relay
 from journeyman.sandboxes.wire import Answer, Wire
 from journeyman.settings import Settings
 
@@ -39,15 +42,18 @@ class LocalSandbox:
         spec: SandboxSpec,
         isolation: str,
         wire: Wire,
+        hatch: Hatch,
         process: subprocess.Popen[bytes],
         group: ControlGroup | None,
     ) -> None:
         self.spec = spec
         self._isolation = isolation
         self._wire = wire
+        self._hatch = hatch
         self._process = process
         self._group = group
         self._network: Network | None = None
+        self._doors: dict[Path, asyncio.Server] = {}
         self._ended = False
         self.last_words = ""
         """What it complained of, known after it was cleaned up."""
@@ -121,7 +127,34 @@ class LocalSandbox:
                 hint="The next step opens a new sandbox on the same workspace.",
             ) from None
 
-    async def connect(self) -> None:
+    @property
+    def workspace(self) -> str:
+        return str(self.spec.tree) if self._isolation == "none" else jail.WORKSPACE
+
+    @property
+    def home(self) -> str:
+        if self._isolation == "none":
+            return str(self.spec.home or self.spec.tree)
+        return jail.SESSIONS if self.spec.home else jail.HOME
+
+    async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Program:
+        return await program.start(self._wire, self._hatch, command, env=env, cwd=cwd)
+
+    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(sock=await self._handed_out(port))
+
+    async def open_door(self, path: Path) -> int:
+        if path not in self._doors:
+            self._doors[path] = await relay(await self._handed_out(0), path)
+        port: int = self._doors[path].sockets[0].getsockname()[1]
+        return port
+
+    async def _handed_out(self, port: int) -> socket.socket:
+        request, answer = self._wire.begin(b"N", [b"%d" % port])
+        await answer
+        return self._hatch.take(request)
+
+    async def join_network(self) -> None:
         """Give the jail a way out; it has none of its own."""
         self._network = await network.connect(self._process.pid)
 
@@ -131,6 +164,9 @@ class LocalSandbox:
         self._ended = True
         if self._network:
             self._network.close()
+        for door in self._doors.values():
+            door.close()
+        self._hatch.close()
         self._wire.hang_up()  # the supervisor hears it, goes, and takes the jail along
         self.last_words = await _end(self._process)
         if self._group:
@@ -219,27 +255,32 @@ class LocalSandboxes:
     async def _start(self, spec: SandboxSpec) -> LocalSandbox:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
+        our_hatch, their_hatch = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         group = self._control_groups().make(spec.order_id, spec.limits)
         try:
             mark = mark_of(self._tag, spec)
-            process = launch(self._settings, spec, theirs, mark=mark, has_group=group is not None)
+            process = launch(
+                self._settings, spec, theirs, their_hatch, mark=mark, has_group=group is not None
+            )
         except SandboxUnavailable:
             ours.close()
+            our_hatch.close()
             if group:
                 group.remove()
             raise
         finally:
             theirs.close()
+            their_hatch.close()
         loop = asyncio.get_running_loop()
         _, wire = await loop.create_connection(lambda: Wire(identifier_of(spec)), sock=ours)
-        sandbox = LocalSandbox(spec, self.isolation, wire, process, group)
+        sandbox = LocalSandbox(spec, self.isolation, wire, Hatch(our_hatch), process, group)
         try:
             async with asyncio.timeout(_PATIENCE):
                 if group:
                     await asyncio.to_thread(group.enter, process.pid)
                 await wire.ready
             if spec.network == "open" and self.isolation != "none":
-                await sandbox.connect()
+                await sandbox.join_network()
         except (asyncio.CancelledError, SandboxUnavailable):
             await sandbox.cleanup()
             raise

@@ -6,6 +6,8 @@ It runs alone under `python -I -S`, never as part of Journeyman, and imports onl
 Both directions speak frames: kind (1 byte), request (4 bytes), length (4 bytes), body. A request's body
 is a list of fields, each with its length before it. An answer is any number of `O` (bytes) and at most
 one `C` (how many bytes of the middle are missing here), then `E` (exit code, timed out) or `X` (errno).
+
+Standard output is a hatch: open files come and go through it, each with the number of its request.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -17,12 +19,15 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 CHUNK = 65536
 READ = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
 WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NONBLOCK | posix.O_CLOEXEC
 EINVAL = 22
+MSG_CMSG_CLOEXEC = 0x40000000
+CONNECT_SECONDS = 2.0
 SIGINT, SIGKILL, SIGPIPE, SIGCHLD, SIGXFSZ = 2, 9, 13, 17, 25
 MARK = b"JM_SANDBOX"
 """Every process here carries it in its environment: what leaves its session is still found by it."""
@@ -61,6 +66,8 @@ commands: dict[int, Command] = {}
 pipes: dict[int, Command | None] = {}
 """Output pipes by descriptor; None when only a background child still writes, to nobody."""
 poller = select.poll()
+hatches: "list[Any]" = []
+"""The hatch as a socket, once it was needed."""
 
 
 def main() -> None:
@@ -106,7 +113,7 @@ def serve() -> None:
                 pump(descriptor)
         now = time.monotonic()
         for command in [command for command in commands.values() if command.deadline <= now]:
-            kill(command)
+            quell(command.request)
             finish(command, 0, timed_out=True)
 
 
@@ -143,9 +150,15 @@ def handle_all(incoming: bytearray) -> None:
 def handle(kind: bytes, request: int, fields: list[bytes]) -> None:
     if kind == b"R":
         start(request, fields)
+    elif kind == b"T":
+        start_on(request, fields)
     elif kind == b"K":
-        for command in [c for c in commands.values() if c.request == request]:
-            kill(command)
+        quell(request)
+    elif kind == b"Q":
+        quell(int(fields[0]))
+        send(b"E", request, b"0 0")
+    elif kind == b"N":
+        hand_out(request, int(fields[0]))
     elif kind == b"G":
         read_file(request, fields[0], int(fields[1]))
     elif kind == b"P":
@@ -182,10 +195,8 @@ def send_bytes(request: int, data: bytes | bytearray) -> None:
 
 
 def start(request: int, fields: list[bytes]) -> None:
+    """Run a command to its end, with its output sent as it comes."""
     timeout, cap, cwd, has_stdin, stdin, count, *rest = fields
-    arguments, extra = rest[: int(count)], rest[int(count) :]
-    mark = posix.environ[MARK] + b"%d" % request
-    environment = {**posix.environ, **dict(zip(extra[::2], extra[1::2], strict=True)), MARK: mark}
     command = Command(request, time.monotonic() + float(timeout), int(cap))
     reading, writing = posix.pipe()
     source = posix.memfd_create("stdin") if has_stdin == b"1" else posix.open("/dev/null", READ)
@@ -194,32 +205,97 @@ def start(request: int, fields: list[bytes]) -> None:
             with open(source, "wb", closefd=False) as file:
                 file.write(stdin)
             posix.lseek(source, 0, 0)
+        if not spawn(command, cwd, int(count), rest, (source, writing, writing)):
+            posix.close(reading)
+            return
+    finally:
+        posix.close(writing)
+        posix.close(source)
+    posix.set_blocking(reading, False)
+    pipes[reading] = command
+    poller.register(reading, select.POLLIN)
+
+
+def start_on(request: int, fields: list[bytes]) -> None:
+    """Start a program on three open files that were sent ahead through the hatch."""
+    cwd, count, *rest = fields
+    files = take(request)
+    try:
+        spawn(Command(request, float("inf"), 0), cwd, int(count), rest, files)
+    finally:
+        for descriptor in files:
+            posix.close(descriptor)
+
+
+def spawn(command: Command, cwd: bytes, count: int, words: list[bytes], files: "Sequence[int]") -> bool:
+    """Start it, or say why it cannot be; `words` are arguments and then names and values for it."""
+    arguments, extra = words[:count], words[count:]
+    mark = posix.environ[MARK] + b"%d" % command.request
+    environment = {**posix.environ, **dict(zip(extra[::2], extra[1::2], strict=True)), MARK: mark}
+    try:
         posix.chdir(cwd)
         command.pid = posix.posix_spawnp(
             arguments[0],
             arguments,
             environment,
-            file_actions=[(posix.POSIX_SPAWN_DUP2, source, 0)]
-            + [(posix.POSIX_SPAWN_DUP2, writing, out) for out in (1, 2)],
+            file_actions=[(posix.POSIX_SPAWN_DUP2, file, place) for place, file in enumerate(files)],
             setsid=True,
             setsigmask=(),
             setsigdef=(SIGPIPE, SIGXFSZ),
         )
     except (OSError, ValueError) as error:
-        posix.close(reading)
         missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        send_bytes(request, b"cannot start %s: %s\n" % (arguments[0][:200], str(error)[:200].encode()))
-        send(b"E", request, b"%d 0" % (127 if missing else 126))
-        return
+        complaint = b"cannot start %s: %s\n" % (arguments[0][:200], str(error)[:200].encode())
+        send_bytes(command.request, complaint)
+        send(b"E", command.request, b"%d 0" % (127 if missing else 126))
+        return False
     finally:
         posix.chdir(WORKSPACE)
-        posix.close(writing)
-        posix.close(source)
     offer_to_oom_killer(command.pid)
     commands[command.pid] = command
-    posix.set_blocking(reading, False)
-    pipes[reading] = command
-    poller.register(reading, select.POLLIN)
+    return True
+
+
+def take(request: int) -> list[int]:
+    """The open files that came for a request; those of a request that was never made are closed."""
+    while True:
+        tag, rights, _, _ = hatch().recvmsg(4, 256, MSG_CMSG_CLOEXEC)
+        data = b"".join(each for _, _, each in rights)
+        files = [int.from_bytes(data[at : at + 4], sys.byteorder) for at in range(0, len(data), 4)]
+        if int.from_bytes(tag, "big") == request:
+            return files
+        for descriptor in files:
+            posix.close(descriptor)
+
+
+def hand_out(request: int, port: int) -> None:
+    """A connection to a port in here or, with 0 for it, a socket that listens."""
+    made = _socket().socket(_socket().AF_INET, _socket().SOCK_STREAM)
+    try:
+        if port:
+            made.settimeout(CONNECT_SECONDS)
+            made.connect(("127.0.0.1", port))
+        else:
+            made.bind(("127.0.0.1", 0))
+            made.listen(128)
+        rights = (_socket().SOL_SOCKET, _socket().SCM_RIGHTS, made.fileno().to_bytes(4, sys.byteorder))
+        hatch().sendmsg([request.to_bytes(4, "big")], [rights])
+    finally:
+        made.close()
+    send(b"E", request, b"0 0")
+
+
+def hatch() -> "Any":
+    if not hatches:
+        hatches.append(_socket().socket(fileno=1))
+    return hatches[0]
+
+
+def _socket() -> "Any":
+    """The module, loaded when it is first needed: most sandboxes never do."""
+    import _socket
+
+    return _socket
 
 
 def offer_to_oom_killer(pid: int) -> None:
@@ -279,10 +355,11 @@ def pump(descriptor: int) -> bool:
     return True
 
 
-def kill(command: Command) -> None:
+def quell(request: int) -> None:
     """End a command with all it started, also what left its session or its parent."""
-    mark = posix.environ[MARK] + b"%d\0" % command.request
-    strike_until_gone({command.pid, -command.pid}, lambda pid: is_marked(pid, mark))
+    mark = posix.environ[MARK] + b"%d\0" % request
+    started = [command.pid for command in commands.values() if command.request == request]
+    strike_until_gone({*started, *(-pid for pid in started)}, lambda pid: is_marked(pid, mark))
 
 
 def strike_until_gone(targets: set[int], belongs: "Callable[[int], bool]") -> None:

@@ -7,7 +7,7 @@ conversation. The frames are described in supervisor.py.
 import asyncio
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from journeyman.errors import SandboxLost
@@ -56,20 +56,38 @@ class Wire(asyncio.Protocol):
         self, kind: bytes, fields: Sequence[bytes], *, room: int = 0, on_output: OnOutput | None = None
     ) -> Answer:
         """Send one request and wait for its answer of at most `room` bytes."""
+        request, answer = self.begin(kind, fields, room=room, on_output=on_output)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            self.kill(request)
+            raise
+
+    def kill(self, request: int) -> None:
+        """End what a request started, without waiting for it to be gone."""
+        if self.is_open:
+            self._send(b"K", request, ())
+
+    def begin(
+        self,
+        kind: bytes,
+        fields: Sequence[bytes],
+        *,
+        room: int = 0,
+        on_output: OnOutput | None = None,
+        ahead: Callable[[int], None] | None = None,
+    ) -> tuple[int, asyncio.Future[Answer]]:
+        """Send one request, after `ahead` was told its number; the number and the answer to come."""
         if self._transport is None or self._transport.is_closing():
             raise self._lost()
         self._last_request = request = self._last_request + 1
+        if ahead:
+            ahead(request)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), room, on_output)
         self._waiting[request] = waiting
+        waiting.future.add_done_callback(lambda _: self._waiting.pop(request, None))
         self._send(kind, request, fields)
-        try:
-            return await waiting.future
-        except asyncio.CancelledError:
-            if self.is_open:
-                self._send(b"K", request, ())
-            raise
-        finally:
-            self._waiting.pop(request, None)
+        return request, waiting.future
 
     def hang_up(self) -> None:
         if self._transport is not None:
@@ -99,7 +117,7 @@ class Wire(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         if not self.ready.done():
             self.ready.set_exception(self._lost())
-        for waiting in self._waiting.values():
+        for waiting in list(self._waiting.values()):
             if not waiting.future.done():
                 waiting.future.set_exception(self._lost())
 

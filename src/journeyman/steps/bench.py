@@ -82,6 +82,8 @@ class Bench:
     workspace: Workspace
     forge: Forge
     agent: Agent
+    model: str
+    """What the step's agent thinks with: the step's own where its workflow names one, else the order's."""
     author: Person
     open_sandbox: Callable[[bool], Awaitable[Sandbox]]
     """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
@@ -122,8 +124,8 @@ class Bench:
         assignment = Assignment(
             role=role,
             prompt=prompt,
-            model=self.order.model,
-            session_id=current.agent_session_id,
+            model=self.model,
+            session_id=self._session_of(current),
             deliverable=deliverable,
             account=self._account(role),
             max_turns=self.settings.agent_max_turns,
@@ -133,9 +135,15 @@ class Bench:
             failpoint("agent_started")
             outcome = await self.agent.work(assignment, sandbox, self._tell)
             failpoint("agent_ended")
-        if outcome.session_id and outcome.session_id != current.agent_session_id:
-            await self.orders.change(self.order_id, agent_session_id=outcome.session_id)
+        session = f"{self.agent.name}:{outcome.session_id}" if outcome.session_id else None
+        if session and session != current.agent_session_id:
+            await self.orders.change(self.order_id, agent_session_id=session)
         return outcome
+
+    def _session_of(self, order: WorkOrder) -> str | None:
+        """The session to go on with; one that another agent made says nothing to this one."""
+        agent, _, session_id = (order.agent_session_id or "").partition(":")
+        return session_id if agent == self.agent.name else None
 
     def _account(self, role: Role) -> Account:
         return Account(
@@ -144,7 +152,7 @@ class Bench:
             step=self.spec.name,
             role=role.name,
             agent=self.agent.name,
-            model=self.order.model,
+            model=self.model,
         )
 
     async def commit(

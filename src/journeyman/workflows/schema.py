@@ -48,6 +48,10 @@ class StepSpec(BaseModel):
     """A CEL expression over what ran before; false means the step is skipped."""
     prompt: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
     """For plan and build: a template that takes the place of the order's task."""
+    agent: Annotated[str, Field(strict=True, min_length=1, max_length=64)] | None = None
+    """For steps that let an agent work: who takes the place of the order's agent."""
+    model: Annotated[str, Field(strict=True, min_length=1, max_length=200)] | None = None
+    """For steps that let an agent work: what takes the place of the order's model."""
     command: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
     """For shell: a template whose values arrive as literal text, whatever they hold."""
     on_failure: Literal["stop", "continue"] = "stop"
@@ -64,6 +68,8 @@ class StepSpec(BaseModel):
             raise PydanticCustomError("fit", "'command' belongs to shell steps only")
         if self.kind not in ("plan", "build") and self.prompt is not None:
             raise PydanticCustomError("fit", "'prompt' belongs to plan and build steps only")
+        if self.kind in ("shell", "open_pull_request") and (self.agent or self.model):
+            raise PydanticCustomError("fit", "'agent' and 'model' belong to steps that let an agent work")
         return self
 
 

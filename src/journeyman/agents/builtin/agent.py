@@ -2,7 +2,7 @@
 
 import asyncio
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.builtin.loop import Turn
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Readiness, Sandbox
@@ -18,6 +18,10 @@ class BuiltinAgent:
     @property
     def name(self) -> str:
         return "builtin"
+
+    @property
+    def about(self) -> About:
+        return About(("openai", "anthropic", "google", "scripted"))
 
     async def readiness(self) -> Readiness:
         """Always usable, because the scripted model is; `needs` tells how to get a real one."""

@@ -52,8 +52,18 @@ _STATUSES: dict[type[JourneymanError], int] = {RateLimited: 429, Transient: 502,
 @dataclass
 class _Admission:
     account: Account
-    fault: JourneymanError | None = None
     calls: set[asyncio.Task[None]] = field(default_factory=set)
+    _fault: JourneymanError | None = None
+
+    @property
+    def fault(self) -> JourneymanError | None:
+        return self._fault
+
+    @fault.setter
+    def fault(self, error: JourneymanError | None) -> None:
+        self._fault = error
+        if error is not None:
+            self.account.on_fault(error)
 
 
 class Door:
@@ -87,9 +97,10 @@ class Door:
             self.dismiss(token)
         await self._open.aclose()
 
-    def admit(self, account: Account) -> str:
-        """A token that calls the account's model until it is dismissed."""
-        token = f"jm-{secrets.token_urlsafe(32)}"
+    def admit(self, account: Account, token: str = "") -> str:
+        """A token that calls the account's model until it is dismissed. One that was dismissed may be
+        admitted again: a program that outlives a turn cannot be given another."""
+        token = token or f"jm-{secrets.token_urlsafe(32)}"
         self._admitted[token] = _Admission(account)
         return token
 
@@ -207,7 +218,12 @@ class Door:
                 entry.tokens = carried.seen.tokens
             usage = await entry.settle(carried.seen.tokens)
             seconds = time.perf_counter() - started
-            record = CallRecord(model=call.account.model, usage=usage, duration_seconds=seconds)
+            record = CallRecord(
+                model=call.account.model,
+                usage=usage,
+                duration_seconds=seconds,
+                finish=carried.seen.finish,
+            )
             await call.account.on_call(record)
             await self._keep(call, carried)
         admission.fault = None

@@ -1,0 +1,136 @@
+"""Gemini CLI as an agent: one process for each prompt.
+
+The workspace counts as untrusted, so the settings, servers, hooks and variables that the repository brings
+are not read; what an untrusted place would forbid is allowed by a policy of ours. A result may say `error`
+while the process exits with 0: the result counts.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from journeyman.agents.base import About, Assignment, OnHappening, Outcome
+from journeyman.agents.installs import Installs
+from journeyman.agents.json_lines import JsonLines
+from journeyman.agents.story import Story
+from journeyman.agents.turn import Conversation, Ending, Programs, Turn
+from journeyman.gateway.door.door import Door
+from journeyman.sandboxes.base import Readiness, Sandbox
+
+NAME = "gemini"
+PROVIDERS = ("google", "scripted")
+_SETTINGS = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    "privacy": {"usageStatisticsEnabled": False},
+    "general": {"enableAutoUpdate": False, "checkpointing": {"enabled": False}},
+    "advanced": {"ignoreLocalEnv": True},
+    "tools": {"exclude": ["google_web_search", "web_fetch", "ask_user", "save_memory"]},
+}
+_POLICY = """
+[[rule]]
+toolName = "*"
+decision = "allow"
+priority = 999
+allow_redirection = true
+"""
+_EXIT_CODE = re.compile(r"Command exited with code: (\d+)")
+"""Said only of a command that wrote nothing: of others Gemini CLI tells the output alone."""
+
+
+class Gemini:
+    def __init__(self, door: Door, installs: Installs) -> None:
+        self._installs = installs
+        self._programs = Programs(door, providers=PROVIDERS)
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def about(self) -> About:
+        return self._installs.about(NAME, PROVIDERS)
+
+    async def readiness(self) -> Readiness:
+        return self._installs.readiness(NAME)
+
+    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+        return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
+
+    @asynccontextmanager
+    async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
+        policy = f"{turn.sandbox.home}/.gemini/journeyman.toml"
+        await turn.sandbox.write_file(policy, _POLICY.encode())
+        settings = f"{turn.sandbox.home}/.gemini/settings.json"
+        await turn.sandbox.write_file(settings, json.dumps(_SETTINGS).encode())
+
+        def command(session_id: str | None) -> list[str]:
+            result = [*self._installs.command(NAME), "-o", "stream-json", "-m", turn.model]
+            result += ["--policy", policy]
+            return [*result, "--resume", session_id] if session_id else result
+
+        environment = {
+            "GEMINI_API_KEY": turn.token,
+            "GOOGLE_GEMINI_BASE_URL": turn.door_url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "false",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        }
+        listening = _Listening(turn.story)
+        conversation = JsonLines(
+            turn, "Gemini CLI", command=command, environment=environment, hear=listening.hear
+        )
+        yield _Instructed(conversation, turn.assignment.role.instructions)
+
+
+class _Instructed:
+    """Gives the role's instructions with the first prompt: there is no other place for them."""
+
+    def __init__(self, conversation: Conversation, instructions: str) -> None:
+        self._conversation = conversation
+        self._instructions = instructions
+
+    async def ask(self, prompt: str) -> Ending:
+        instructions, self._instructions = self._instructions, ""
+        return await self._conversation.ask(f"{instructions}\n\n{prompt}" if instructions else prompt)
+
+
+class _Listening:
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._text = ""
+        self._errors: list[str] = []
+
+    async def hear(self, message: dict[str, Any]) -> Ending | None:
+        match message:
+            case {"type": "init", "session_id": str(session_id)}:
+                self._story.session_id = session_id
+            case {"type": "message", "role": "assistant", "content": str(text)}:
+                self._text += text
+                await self._story.said(text)
+            case {
+                "type": "tool_use",
+                "tool_id": str(call_id),
+                "tool_name": str(tool),
+                "parameters": dict(given),
+            }:
+                self._text = ""
+                self._story.tool_started(call_id, tool, given)
+            case {"type": "tool_result", "tool_id": str(call_id)}:
+                output = str(message.get("output") or (message.get("error") or {}).get("message") or "")
+                code = _EXIT_CODE.fullmatch(output)
+                self._story.tool_finished(
+                    call_id,
+                    ok=message.get("status") == "success" and not code,
+                    output=output,
+                    exit_code=int(code[1]) if code else None,
+                )
+            case {"type": "error", "message": str(text)}:
+                self._errors.append(text)
+            case {"type": "result", "status": "success"}:
+                text, self._text = self._text, ""
+                return Ending(text)
+            case {"type": "result"}:
+                error = (message.get("error") or {}).get("message")
+                return Ending("", str(error or "; ".join(self._errors) or "it says only that it failed"))
+        return None

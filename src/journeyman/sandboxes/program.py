@@ -1,0 +1,109 @@
+"""A program that runs in a sandbox on pipes of its own, for as long as somebody speaks with it.
+
+When it ends, what it started is ended too: a grandchild that holds its output open keeps nobody waiting.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from journeyman.sandboxes.hatch import Hatch
+from journeyman.sandboxes.wire import Answer, Wire
+
+_LONGEST_LINE = 32_000_000
+"""An agent's line may hold a whole file; one that never ends is an attack on our memory."""
+_PIPE_BYTES = 1_048_576
+_COMPLAINT_BYTES = 8_000
+_LAST_WORDS_SECONDS = 2.0
+
+
+class Program:
+    def __init__(
+        self,
+        wire: Wire,
+        request: int,
+        ended: asyncio.Future[Answer],
+        stdin: asyncio.StreamWriter,
+        stdout: asyncio.StreamReader,
+        stderr: asyncio.StreamReader,
+        outputs: Sequence[asyncio.BaseTransport],
+    ) -> None:
+        self._wire = wire
+        self._request = request
+        self.stdin = stdin
+        self.stdout = stdout
+        self._outputs = outputs
+        self._complaint = b""
+        self._listening = asyncio.create_task(self._listen(stderr))
+        self._ended = asyncio.create_task(self._end(ended))
+        self._ended.add_done_callback(
+            lambda task: task.cancelled() or task.exception()
+        )  # seen, if by nobody else
+
+    @property
+    def complaint(self) -> str:
+        return self._complaint.decode(errors="replace").strip()
+
+    async def wait(self) -> int:
+        return await asyncio.shield(self._ended)
+
+    async def terminate(self) -> None:
+        self.stdin.close()
+        if self._wire.is_open:
+            await self._quell()
+        await asyncio.gather(self._ended, return_exceptions=True)
+
+    async def _end(self, ended: asyncio.Future[Answer]) -> int:
+        loop = asyncio.get_running_loop()
+        try:
+            answer = await ended
+            self._complaint += answer.data
+            await self._quell()
+            return answer.code
+        finally:
+            self.stdin.close()
+            for output in self._outputs:
+                loop.call_later(_LAST_WORDS_SECONDS, output.close)
+            await self._listening
+
+    async def _quell(self) -> None:
+        await self._wire.ask(b"Q", [b"%d" % self._request])
+
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        while data := await stderr.read(_COMPLAINT_BYTES):
+            self._complaint = (self._complaint + data)[-_COMPLAINT_BYTES:]
+
+
+async def start(
+    wire: Wire, hatch: Hatch, command: Sequence[str], *, env: Mapping[str, str], cwd: str
+) -> Program:
+    """Start a program; one that cannot be started ends with 126 or 127 and a complaint that says why."""
+    pipes = [os.pipe() for _ in range(3)]
+    # Programs that run on node lose what is still on its way when they exit, so much has to fit.
+    with contextlib.suppress(OSError):  # the machine may allow less
+        fcntl.fcntl(pipes[1][0], fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
+    fields = [os.fsencode(cwd), b"%d" % len(command), *map(os.fsencode, command)]
+    fields += [os.fsencode(word) for pair in env.items() for word in pair]
+    loop = asyncio.get_running_loop()
+    stdout, stderr = asyncio.StreamReader(limit=_LONGEST_LINE), asyncio.StreamReader()
+    try:
+        transport, protocol = await loop.connect_write_pipe(
+            _reading(asyncio.StreamReader()), os.fdopen(pipes[0][1], "wb", 0)
+        )
+        stdin = asyncio.StreamWriter(transport, protocol, None, loop)
+        outputs = [
+            (await loop.connect_read_pipe(_reading(reader), os.fdopen(reading, "rb", 0)))[0]
+            for reader, (reading, _) in ((stdout, pipes[1]), (stderr, pipes[2]))
+        ]
+        request, ended = wire.begin(b"T", fields, room=4096, ahead=lambda number: hatch.lend(number, theirs))
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+    return Program(wire, request, ended, stdin, stdout, stderr, outputs)
+
+
+def _reading(reader: asyncio.StreamReader) -> Callable[[], asyncio.StreamReaderProtocol]:
+    return lambda: asyncio.StreamReaderProtocol(reader)
