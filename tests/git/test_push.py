@@ -51,14 +51,6 @@ async def test_an_earlier_commit_of_the_branch_can_be_pushed(bench: Bench, works
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == first
 
 
-async def test_a_branch_that_was_deleted_there_is_made_again(bench: Bench, workspace: Workspace) -> None:
-    first = await commit(workspace, "one\n")
-    await workspace.push(remote_of(bench.source), expected_sha=None)
-    git(bench.source, "branch", "-D", workspace.branch)
-    await workspace.push(remote_of(bench.source), expected_sha=first)
-    assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == first
-
-
 @pytest.mark.parametrize("knows_own", [True, False])
 async def test_a_commit_of_somebody_else_is_never_overwritten(
     bench: Bench, workspace: Workspace, knows_own: bool

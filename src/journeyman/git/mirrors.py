@@ -21,6 +21,7 @@ from journeyman.git.commits import JOURNEYMAN, identity
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.progress import LOG_FORMAT, LoggedCommit, Progress, parse_log, parse_numstat, progress_of
+from journeyman.git.push import look
 from journeyman.git.run import UPLOAD_PACK, git, run
 from journeyman.work_orders.order import check_branch_name
 from journeyman.work_orders.repositories import Repository
@@ -148,6 +149,20 @@ class Mirror:
                 git_dir=self.path, env=identity(JOURNEYMAN),
             )  # fmt: skip
 
+    async def merge_base(self, a: str, b: str) -> str | None:
+        """The newest commit that both have; None when they have nothing to do with each other."""
+        answer = await run("merge-base", checked_commit(a), checked_commit(b), git_dir=self.path)
+        return answer.output.decode().strip() or None
+
+    async def fetch_branch(self, remote: Remote, branch: str) -> str | None:
+        """The commit that the remote's branch is at now, with all that it needs; None when it is gone."""
+        async with self.lock.hold():
+            if await look(self.path, remote, branch) is None:
+                return None
+            await _fetch(self, remote, check_branch_name(branch))
+            ref = f"{REMOTE_BRANCHES}{branch}"
+            return (await self.refs(ref)).get(ref)
+
     async def refs(self, *patterns: str, field: str = "%(objectname)") -> dict[str, str]:
         """Refs below or exactly at the patterns, with one field of each."""
         output = await git(
@@ -265,12 +280,12 @@ async def _look(git_dir: Path, remote: Remote) -> tuple[dict[str, str], str | No
     return branches, head
 
 
-async def _fetch(mirror: Mirror, remote: Remote) -> None:
+async def _fetch(mirror: Mirror, remote: Remote, branch: str = "*") -> None:
     mirror.drop_stale_lock("packed-refs")
     await asyncio.to_thread(_drop_stale_locks, mirror.path / REMOTE_BRANCHES)
     await git(
         "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
-        UPLOAD_PACK, "--", remote.url, f"+refs/heads/*:{REMOTE_BRANCHES}*",
+        UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}",
         git_dir=mirror.path, remote=remote,
     )  # fmt: skip
 

@@ -14,23 +14,30 @@ from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run
 from journeyman.work_orders.order import check_branch_name
 
 
+class BranchMoved(Conflict):
+    """Somebody else pushed to the branch; nothing of theirs was touched."""
+
+
+class BranchGone(Conflict):
+    """Somebody deleted the branch after we had pushed it."""
+
+
 async def push(
     git_dir: Path, remote: Remote, *, branch: str, commit_sha: str, expected_sha: str | None
 ) -> str:
     """Bring the remote's branch to a commit. `expected_sha` is what we last pushed, as far as we know.
 
     A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
-    on is as good as the expected one. A branch that is absent is made, also when it was there before.
+    on is as good as the expected one. A branch that people deleted is not made again.
     """
     ref = f"refs/heads/{check_branch_name(branch)}"
-    there = await _look(git_dir, remote, ref)
+    there = await look(git_dir, remote, branch)
     if there == commit_sha:
         return commit_sha
-    if there not in (None, expected_sha) and not await _leads_to(git_dir, there, commit_sha):
-        raise Conflict(
-            f"branch {branch} is at {there} on the remote, where {expected_sha or 'no commit'} was expected",
-            hint="Somebody else pushed to it. Take their commits in, or start an order with another branch.",
-        )
+    if there is None and expected_sha is not None:
+        raise gone(branch, expected_sha)
+    if there not in (None, expected_sha) and not await leads_to(git_dir, there, commit_sha):
+        raise _moved(branch, there, expected_sha)
     failpoint("push_sent")
     answer = await run(
         "push", "--porcelain", "--no-verify", RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
@@ -38,21 +45,38 @@ async def push(
     )  # fmt: skip
     if answer.exit_code != 0:
         refusal = _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+        now = None if refusal.retryable else await look(git_dir, remote, branch)
         # The connection may have been cut and the request sent again by itself: refused, because it was done.
-        if refusal.retryable or await _look(git_dir, remote, ref) != commit_sha:
-            raise refusal
+        if now != commit_sha:
+            raise refusal if now in (None, there) else _moved(branch, now, expected_sha) from refusal
     failpoint("push_acknowledged")
     return commit_sha
 
 
-async def _leads_to(git_dir: Path, there: str | None, commit_sha: str) -> bool:
+def gone(branch: str, last_sha: str) -> BranchGone:
+    return BranchGone(
+        f"branch {branch} was deleted on the remote, where {last_sha} was pushed; it is not made again",
+        hint="Restore the branch at that commit and retry the order, or start a new one.",
+    )
+
+
+def _moved(branch: str, there: str | None, expected_sha: str | None) -> BranchMoved:
+    return BranchMoved(
+        f"branch {branch} is at {there} on the remote, where {expected_sha or 'no commit'} was expected",
+        hint="Somebody else pushed to it. Start an order with another branch.",
+    )
+
+
+async def leads_to(git_dir: Path, there: str | None, commit_sha: str) -> bool:
     """Whether a commit is known here and lies behind ours, so that nothing is lost by moving on from it."""
     if there is None:
         return False
     return (await run("merge-base", "--is-ancestor", there, commit_sha, git_dir=git_dir)).exit_code == 0
 
 
-async def _look(git_dir: Path, remote: Remote, ref: str) -> str | None:
+async def look(git_dir: Path, remote: Remote, branch: str) -> str | None:
+    """The commit that the remote's branch is at."""
+    ref = f"refs/heads/{check_branch_name(branch)}"
     output = await git(
         "ls-remote", "--heads", UPLOAD_PACK, "--", remote.url, ref, git_dir=git_dir, remote=remote
     )

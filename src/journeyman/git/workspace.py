@@ -53,6 +53,11 @@ class Workspace:
         return (self.git_dir, self.mirror.path / "objects")
 
     @property
+    def ready(self) -> Path:
+        """Is there while the files are whole; without it they are made again from branch and snapshot."""
+        return self.tree.parent / "ready"
+
+    @property
     def index(self) -> Index:
         return Index(
             order_id=self.order_id,
@@ -96,7 +101,7 @@ class Workspace:
             tree, before = await asyncio.gather(index.write_tree(), self._tree_of(changes.head))
             if tree == before:
                 return None
-            commit_sha = await self._commit_tree(tree, changes.head, message.text, author)
+            commit_sha = await self.commit_tree(tree, changes.head, message.text, author)
             ref = f"refs/heads/{self.branch}"
             self.mirror.drop_stale_lock(ref)
             await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
@@ -129,24 +134,29 @@ class Workspace:
         `.gitignore` ignores are not kept.
         """
         async with self.locked():
-            changes = await self.index.changes()
-            if not changes:
+            head, tree = await self.uncommitted_tree()
+            if tree is None:
                 return None
             failpoint("snapshot_started")
-            index = await self._copied_index()
-            await index.stage(changes)
-            tree, before, (number, newest) = await asyncio.gather(
-                index.write_tree(), self._tree_of(changes.head), self._newest_snapshot()
-            )
-            if tree == before or newest == f"{tree} {changes.head}":
+            number, newest = await self.newest_snapshot()
+            if newest == f"{tree} {head}":
                 return None
-            text = f"Snapshot of {self.order_id}\n"
-            commit_sha = await self._commit_tree(tree, changes.head, text, JOURNEYMAN)
+            commit_sha = await self.commit_tree(tree, head, f"Snapshot of {self.order_id}\n", JOURNEYMAN)
             ref = f"{SNAPSHOTS}{self.order_id}/{number + 1}"
             self.mirror.drop_stale_lock(ref)
             await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
             failpoint("snapshot_taken")
             return Snapshot(ref, commit_sha)
+
+    async def uncommitted_tree(self) -> tuple[str, str | None]:
+        """The head, and the tree of all files where it differs from the head's; for the lock's holder."""
+        changes = await self.index.changes()
+        if not changes:
+            return changes.head, None
+        index = await self._copied_index()
+        await index.stage(changes)
+        tree, before = await asyncio.gather(index.write_tree(), self._tree_of(changes.head))
+        return changes.head, None if tree == before else tree
 
     async def restore(self, commit: str) -> None:
         """Throw away what is not committed: files and index as in the commit. Ignored files stay."""
@@ -154,10 +164,25 @@ class Workspace:
             index = await self._copied_index()
             await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
             await index.write_files("clean", "-ffdq")
-            uid = jail_uid(self.order_id)
-            if uid is not None:
-                await asyncio.to_thread(hand_over, self.tree, index.path, uid, hash_bytes=len(commit) // 2)
-            os.replace(index.path, self.index.path)
+            await self._take_over(index, hash_bytes=len(commit) // 2)
+
+    async def move_to(self, head: str, snapshot: str | None) -> None:
+        """Bring the files to another head, or to a snapshot on top of it; for the holder of the lock."""
+        self.point_own_branch(head)
+        index = await self._copied_index()
+        await index.write_files("read-tree", "--reset", "-u", checked_commit(snapshot or head))
+        if snapshot:
+            await index.write_files("read-tree", "-m", head)
+        else:
+            await index.write_files("clean", "-ffdq")
+        await self._take_over(index, hash_bytes=len(head) // 2)
+
+    async def _take_over(self, index: Index, *, hash_bytes: int) -> None:
+        """Let the index of files that git has just written be the workspace's, and the files the jail's."""
+        uid = jail_uid(self.order_id)
+        if uid is not None:
+            await asyncio.to_thread(hand_over, self.tree, index.path, uid, hash_bytes=hash_bytes)
+        os.replace(index.path, self.index.path)
 
     async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
         """Push the branch's head, or an earlier commit of it; see `push.push`."""
@@ -203,14 +228,14 @@ class Workspace:
         output = await git("rev-parse", "--verify", f"{commit}^{{tree}}", git_dir=self.mirror.path)
         return output.decode().strip()
 
-    async def _commit_tree(self, tree: str, parent: str, text: str, author: Person) -> str:
+    async def commit_tree(self, tree: str, parent: str, text: str, author: Person) -> str:
         output = await git(
             "commit-tree", tree, "-p", parent,
             git_dir=self.mirror.path, stdin=text.encode(errors="replace"), env=identity(author),
         )  # fmt: skip
         return output.decode().strip()
 
-    async def _newest_snapshot(self) -> tuple[int, str]:
+    async def newest_snapshot(self) -> tuple[int, str]:
         """Its number, and its tree and parent; 0 when there is none."""
         below = f"{SNAPSHOTS}{self.order_id}/"
         refs = await self.mirror.refs(below, field="%(tree) %(parent)")

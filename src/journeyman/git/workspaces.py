@@ -80,7 +80,7 @@ class Workspaces:
                 await workspace.index.git("read-tree", start.head)
             else:
                 await _fill(workspace, start)
-            (place / "ready").touch()
+            workspace.ready.touch()
         return workspace
 
     async def remove(self, order_id: str) -> None:

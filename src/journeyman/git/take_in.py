@@ -1,0 +1,192 @@
+"""Take in what people pushed to an order's branch: the order's own commits are put on top of theirs.
+
+It all happens between objects in the mirror. No file of the repository is checked out to merge it, so no
+hook, filter or driver of it can run, and until the branch is moved nothing has changed for anybody.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from journeyman.errors import Conflict
+from journeyman.git.commits import JOURNEYMAN, identity, one_line
+from journeyman.git.faults import fault_of
+from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.push import leads_to
+from journeyman.git.run import git, run
+from journeyman.git.workspace import SNAPSHOTS, Workspace
+
+REPLACED = "refs/journeyman/replaced/"
+"""What an order's branch was at before its commits were put on top of others: evidence names them."""
+_MOST_LISTED = 50
+_MOST_PATHS = 20
+
+
+@dataclass(frozen=True)
+class ForeignCommit:
+    commit_sha: str
+    author: str
+    message: str
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    head: str
+    """What the order's branch is at now."""
+    theirs: str
+    """What the remote's branch is at."""
+    commits: tuple[ForeignCommit, ...]
+    """The newest of what people made, oldest first."""
+    count: int
+    set_aside: str | None = None
+    """The order's own side, where it could not be put on top and was left out of the branch."""
+
+
+@dataclass(frozen=True)
+class _Own:
+    head: str
+    commits: tuple[str, ...]
+    """What was not pushed yet, oldest first."""
+    loose: str | None
+    """A commit, on no branch, of what is not committed."""
+
+
+class Clash(Conflict):
+    """People and the order changed the same lines."""
+
+    def __init__(self, paths: Sequence[str], order_id: str = "") -> None:
+        more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
+        super().__init__(
+            f"commits that people pushed to the branch clash with the order's own in "
+            f"{', '.join(paths[:_MOST_PATHS])}{more}; both are kept, theirs on the remote",
+            hint=f'`jm prompt {order_id} "Resolve the conflict with what was pushed"` lets the agent begin '
+            "from what people pushed and work its own changes in again.",
+        )
+        self.paths = paths
+
+
+async def take_in(
+    workspace: Workspace, theirs: str, *, pushed_sha: str | None, set_aside: str | None = None
+) -> TakenIn | None:
+    """Put what is ours and not pushed on top of what the remote's branch is at. None: nothing to take in.
+
+    `set_aside` is a ref: on a clash our side is kept there and the branch becomes theirs, instead of the
+    Clash being raised. Safe to repeat because what is below the branch already is only told again.
+    """
+    mirror, ours = workspace.mirror, await workspace.head()
+    if theirs == pushed_sha:
+        return None
+    before = pushed_sha or workspace.base_commit_sha
+    if await leads_to(mirror.path, theirs, ours):
+        commits, count = await _foreign(workspace, theirs, before)
+        aside = (await mirror.refs(set_aside)).get(set_aside) if set_aside else None
+        return TakenIn(ours, theirs, commits, count, aside) if count else None
+    if pushed_sha is None and await mirror.merge_base(ours, theirs) in (None, before):
+        return None  # none of our commits is there: it is somebody else's branch
+    async with workspace.locked():
+        own = await _own(workspace, theirs, before)
+        kept = {f"{REPLACED}{workspace.order_id}/{own.head}": own.head} if own.commits else {}
+        try:
+            head, loose = await _replay_all(mirror, own, theirs)
+        except Clash as clash:
+            if set_aside is None:
+                raise Clash(clash.paths, workspace.order_id) from None
+            head, loose = theirs, None
+            kept[set_aside] = own.loose or own.head
+        commits, count = await _foreign(workspace, theirs, before)
+        await _move(workspace, own.head, head, loose, kept)
+    return TakenIn(head, theirs, commits, count, kept.get(set_aside or ""))
+
+
+async def has_foreign_commits(workspace: Workspace, since: str, head: str) -> bool:
+    """Whether anything lies between two commits that the order did not make on top of the first."""
+    if not await leads_to(workspace.mirror.path, since, head):
+        return True
+    return bool((await _foreign(workspace, head, since))[1])
+
+
+async def _own(workspace: Workspace, theirs: str, before: str) -> _Own:
+    head, tree = await workspace.uncommitted_tree()
+    listed = await git(
+        "rev-list", "--reverse", "--topo-order", "--ignore-missing",
+        head, f"^{theirs}", f"^{before}", f"^{workspace.base_commit_sha}", "--",
+        git_dir=workspace.mirror.path,
+    )  # fmt: skip
+    text = f"Snapshot of {workspace.order_id}\n"
+    loose = None if tree is None else await workspace.commit_tree(tree, head, text, JOURNEYMAN)
+    return _Own(head, tuple(listed.decode().split()), loose)
+
+
+async def _replay_all(mirror: Mirror, own: _Own, onto: str) -> tuple[str, str | None]:
+    for commit in own.commits:
+        onto = await _replay(mirror, commit, onto)
+    if own.loose is None:
+        return onto, None
+    loose = await _replay(mirror, own.loose, onto)
+    return onto, None if loose == onto else loose
+
+
+async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
+    """The commit made again on top of another: who wrote it, when and why stays. Nothing new, no commit."""
+    raw = await git("cat-file", "commit", checked_commit(commit), git_dir=mirror.path)
+    head, _, message = raw.partition(b"\n\n")
+    fields = [line.partition(b" ") for line in head.split(b"\n")]
+    [parent] = [value.decode() for name, _, value in fields if name == b"parent"]
+    before = (await git("rev-parse", f"{onto}^{{tree}}", git_dir=mirror.path)).decode().strip()
+    # Before 2.40 merge-tree finds the common ancestor itself: it gets a history in which that is the parent.
+    stand_in = await git("commit-tree", before, "-p", parent, git_dir=mirror.path, env=identity(JOURNEYMAN))
+    answer = await run(
+        "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
+        stand_in.decode().strip(), commit,
+        git_dir=mirror.path,
+    )  # fmt: skip
+    if answer.exit_code not in (0, 1):
+        raise fault_of(answer.error, "merge-tree")
+    tree, *paths = answer.output.decode(errors="backslashreplace").rstrip("\0").split("\0")
+    if answer.exit_code == 1:
+        raise Clash(list(dict.fromkeys(map(one_line, paths))))
+    if tree == before:
+        return onto
+    kept = [
+        b" ".join((name, value))
+        for name, _, value in fields
+        if name in (b"author", b"committer", b"encoding")
+    ]
+    made = [b"tree " + tree.encode(), b"parent " + onto.encode(), *kept]
+    written = await git(
+        "hash-object", "-t", "commit", "-w", "--stdin",
+        git_dir=mirror.path, stdin=b"\n".join(made) + b"\n\n" + message,
+    )  # fmt: skip
+    return written.decode().strip()
+
+
+async def _foreign(workspace: Workspace, head: str, before: str) -> tuple[tuple[ForeignCommit, ...], int]:
+    """What the head has since another commit and the order did not make: the newest of it, and how many."""
+    output = await git(
+        "log", "-z", "--ignore-missing",
+        "--format=%H%x1f%an%x1f%s%x1f%(trailers:key=Agent-Work-Order,valueonly,separator=%x2C)",
+        head, f"^{before}", f"^{workspace.base_commit_sha}", "--",
+        git_dir=workspace.mirror.path,
+    )  # fmt: skip
+    rows = (entry.split("\x1f") for entry in output.decode(errors="replace").split("\0") if entry)
+    found = [
+        ForeignCommit(row[0], one_line(row[1]), one_line(row[2]))
+        for row in rows
+        if row[-1] != workspace.order_id
+    ]
+    return tuple(reversed(found[:_MOST_LISTED])), len(found)
+
+
+async def _move(workspace: Workspace, old: str, new: str, loose: str | None, kept: dict[str, str]) -> None:
+    """Move the branch, then the files. Until both are done the workspace counts as not whole."""
+    mirror, branch = workspace.mirror, f"refs/heads/{workspace.branch}"
+    kept = dict(kept)
+    if loose is not None:
+        number, _ = await workspace.newest_snapshot()
+        kept[f"{SNAPSHOTS}{workspace.order_id}/{number + 1}"] = loose
+    for ref in (branch, *kept):
+        mirror.drop_stale_lock(ref)
+    moves = [f"update {branch} {new} {old}\n", *(f"update {ref} {sha}\n" for ref, sha in kept.items())]
+    workspace.ready.unlink(missing_ok=True)
+    await git("update-ref", "--stdin", git_dir=mirror.path, stdin="".join(moves).encode())
+    await workspace.move_to(new, loose)
+    workspace.ready.touch()
