@@ -205,9 +205,20 @@ async def test_marking_ready_takes_a_pull_request_out_of_draft_for_good(place: P
     assert not (await place.open()).draft
 
 
-@pytest.mark.parametrize("call", ["update", "ready"])
+@pytest.mark.parametrize("state", ["open", "closed", "merged"])
+async def test_reading_a_pull_request_tells_what_people_made_of_it(place: Place, state: str) -> None:
+    pull = await place.open()
+    await place.edit(pull.number, "Ours now.", state)
+
+    found = await place.forge.read_pull_request(place.repository, pull.number)
+
+    assert (found.number, found.state, found.body) == (pull.number, state, "Ours now.")
+
+
+@pytest.mark.parametrize("call", ["read", "update", "ready"])
 async def test_a_pull_request_that_does_not_exist_is_not_found(place: Place, call: str) -> None:
     asked = {
+        "read": lambda: place.forge.read_pull_request(place.repository, 99),
         "update": lambda: place.forge.update_pull_request(place.repository, 99, body=""),
         "ready": lambda: place.forge.mark_ready(place.repository, 99),
     }

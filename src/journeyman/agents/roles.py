@@ -25,6 +25,7 @@ _QUESTION = _text("question")
 _FOLLOW_UP = _text("follow_up")
 _REWORK = _text("rework")
 _SUMMARY = _text("summary")
+_CLASH = _text("clash")
 
 ROLES: dict[RoleName, Role] = {
     "plan": Role("plan", f"{_text('plan')}\n{_ENVIRONMENT}", may_write=False),
@@ -73,3 +74,8 @@ def rework_task(task: str, comments: Sequence[str]) -> str:
 def summary_prompt(task: str, transcript: str) -> str:
     """Asks an agent to put what it did into fewer words, so that it can go on with them."""
     return _SUMMARY.format(task=task, transcript=transcript)
+
+
+def clashing_task(task: str, diff: str) -> str:
+    """A task on a branch that holds what people pushed, with the order's own changes that clashed with it."""
+    return _CLASH.format(task=task, diff=diff)

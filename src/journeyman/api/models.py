@@ -12,7 +12,14 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from journeyman.events.types import Phase, StoredEvent
 from journeyman.forges.base import PullRequest
-from journeyman.work_orders.order import SandboxType, Status, StepStatus, Verification, WorkOrder
+from journeyman.work_orders.order import (
+    PullRequestState,
+    SandboxType,
+    Status,
+    StepStatus,
+    Verification,
+    WorkOrder,
+)
 from journeyman.work_orders.store import Sort
 
 DEFAULT_WORKFLOW = "agent_workflow_plan_build_test"
@@ -113,6 +120,8 @@ class AgentWorkOrder(_Answer):
     execution_started_at: AwareDatetime | None
     execution_completed_at: AwareDatetime | None
     github_pull_request_url: str | None
+    pull_request_state: PullRequestState | None
+    """As it was when it was last looked at; null while there is no pull request."""
     git_commit_count: int
     git_files_changed: int
     git_lines_added: int

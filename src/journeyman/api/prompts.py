@@ -7,8 +7,9 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict
 
 from journeyman.api.services import Given
-from journeyman.api.work_orders import Order
+from journeyman.api.work_orders import Order, repository_of
 from journeyman.errors import InvalidInput
+from journeyman.forges.standing import check_still_open
 from journeyman.work_orders.order import check_prompt
 from journeyman.work_orders.prompts import Mode, PromptStatus, mode_of
 
@@ -59,6 +60,9 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
     if not text:
         raise InvalidInput("the prompt is empty", hint="Say what is wanted.")
     mode = request.mode or mode_of(text)
+    if mode == "work":
+        repository = repository_of(order, services.settings)
+        await check_still_open(services.orders, services.forges[repository.forge], repository, order)
     added = await services.orders.add_prompt(order.agent_work_order_id, text, mode)
     services.order_accepted()
     begins = "now" if order.is_finished else f"when the order, which is {order.status}, has come to its end"

@@ -27,6 +27,7 @@ from journeyman.api.submission import submit
 from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
 from journeyman.events.types import GithubPullRequestUpdated, StoredEvent
+from journeyman.forges.standing import note_state
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -155,18 +156,15 @@ async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder
             f"{order.agent_work_order_id} has no pull request yet",
             hint="It appears after the first commit; watch the order, then ask again.",
         )
-    repository = _repository_of(order, services.settings)
+    repository = repository_of(order, services.settings)
     changed = await services.forges[repository.forge].mark_ready(repository, order.github_pull_request_number)
-    await services.orders.emit(
-        order.agent_work_order_id,
-        GithubPullRequestUpdated(
-            github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
-        ),
+    told = GithubPullRequestUpdated(
+        github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
     )
-    return OneWorkOrder.of(order)
+    return OneWorkOrder.of(await note_state(services.orders, order, changed, told))
 
 
-def _repository_of(order: WorkOrder, settings: Settings) -> Repository:
+def repository_of(order: WorkOrder, settings: Settings) -> Repository:
     # An order that was accepted stays readable, whatever the settings say about new ones.
     return parse_repository(
         order.repository_url, github_url=settings.github_url, allow_local=True, must_exist=False

@@ -48,8 +48,14 @@ async def end_round(
         error_category=conclusion.error_category,
         execution_completed_at=datetime.now(UTC),
         **({"current_phase": "completed"} if conclusion.status == "completed" else {}),
+        **({"set_aside_commit_sha": None} if _has_built(conclusion, done) else {}),
     )
     return changed.status
+
+
+def _has_built(conclusion: Conclusion, done: Mapping[str, Done]) -> bool:
+    """Whether what was set aside had its turn."""
+    return conclusion.status == "completed" and any(end.kind == "build" for end in done.values())
 
 
 def _end(step: str, done: Done, stops_round: bool) -> StepEnd:

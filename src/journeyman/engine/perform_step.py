@@ -14,6 +14,7 @@ from typing import Any
 
 from journeyman import telemetry
 from journeyman.engine.outlast import NO_ROOM
+from journeyman.engine.people import meet_people
 from journeyman.engine.retries import some_jitter, wait_before_retry
 from journeyman.engine.waiting import approved
 from journeyman.engine.workshop import Workshop, order_context
@@ -38,11 +39,13 @@ from journeyman.events.types import (
     WorkflowPhaseStarted,
 )
 from journeyman.steps import VERBS
-from journeyman.steps.bench import StepBroken
+from journeyman.steps.bench import ChecksOutdated, StepBroken
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND
-from journeyman.work_orders.order import StepRecord, WorkOrder
+from journeyman.work_orders.order import StepRecord, StepStatus, WorkOrder
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
+
+_RECORDED: dict[str, StepStatus] = {"completed": "completed", "failed": "failed", "outdated": "waiting"}
 
 
 async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
@@ -76,7 +79,8 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
 
 async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | None:
     try:
-        await workshop.prepare(order)
+        mirror, workspace = await workshop.prepare(order)
+        await meet_people(workshop, order.agent_work_order_id, mirror, workspace)
     except Exception as error:
         return as_ours(error)
     return None
@@ -171,7 +175,7 @@ async def _run(step: _Attempts) -> Done:
     duration = round(time.monotonic() - began, 3)
     ended = replace(
         record,
-        status="completed" if error is None else "failed",
+        status=_RECORDED[end.status],
         completed_at=datetime.now(UTC),
         output=dict(end.output),
         error_message=error.message if error else None,
@@ -217,6 +221,8 @@ async def _attempt(step: _Attempts) -> tuple[Done, JourneymanError | None]:
     except TimeoutError as error:
         ours = _timed_out(spec) if limit.expired() else as_ours(error)
         return _failed(spec.kind, ours), ours
+    except ChecksOutdated:
+        return Done(kind=spec.kind, status="outdated"), None
     except StepBroken as error:
         return replace(_failed(spec.kind, error), output=error.output.model_dump(mode="json")), error
     except Exception as error:
@@ -274,6 +280,8 @@ def _told_retry(step: str, attempt: int, wait: float, error: JourneymanError) ->
 def _told_end(spec: StepSpec, end: Done, duration: float) -> list[Event]:
     if end.status == "failed":
         return [_told_failure(spec, end, duration)]
+    if end.status == "outdated":
+        return []  # it begins again after the checks, and says so then
     completed: list[Event] = [
         StepCompleted(step=spec.name, kind=spec.kind, duration_seconds=duration, output=dict(end.output))
     ]

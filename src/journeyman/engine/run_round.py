@@ -22,7 +22,7 @@ from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Superseded
-from journeyman.workflows.progress import Done, Move, next_moves
+from journeyman.workflows.progress import Done, Move, next_moves, to_repeat
 from journeyman.workflows.schema import Workflow
 
 
@@ -78,6 +78,9 @@ class Rounds(DBOSConfiguredInstance):
                 if any(end.status == "awaiting_approval" for end in ends):
                     return await self._rest(workshop, order_id, "awaiting_approval")
                 done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
+                if again := to_repeat(workflow, done):
+                    await self._reopen(workshop, order_id, round, again)
+                    done = {name: end for name, end in done.items() if name not in again}
         return await self._end(workshop, order_id, workflow, beginning, done)
 
     async def _begin(self, workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
@@ -94,6 +97,11 @@ class Rounds(DBOSConfiguredInstance):
 
     async def _rest(self, workshop: Workshop, order_id: str, how: Rest, because: Done | None = None) -> str:
         return await DBOS.run_step_async({"name": "rest"}, _rest_once, workshop, order_id, how, because)
+
+    async def _reopen(self, workshop: Workshop, order_id: str, round: int, steps: frozenset[str]) -> None:
+        await DBOS.run_step_async(
+            {"name": "reopen"}, workshop.orders.reopen_steps, order_id, round, sorted(steps)
+        )
 
     async def _end(
         self,

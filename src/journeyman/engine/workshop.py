@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from journeyman.agents.base import About, Agent
-from journeyman.agents.roles import follow_up_task, rework_task
+from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import NotFound
 from journeyman.events.types import GitBranchCreated, GitCommitCreated, SandboxCreated
@@ -20,7 +20,7 @@ from journeyman.forges.base import Forge, Person
 from journeyman.git.begin import begin_branch, set_back
 from journeyman.git.bundles import pack, unpack
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import Mirror, Mirrors
+from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
@@ -35,6 +35,7 @@ from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
 from journeyman.workflows.templates import render
 
+_SET_ASIDE_BYTES = 60_000
 _NOBODY = Person("Journeyman", "agent@journeyman.invalid")
 
 
@@ -71,7 +72,7 @@ class Workshop:
         """The workshop of one attempt at a round: nothing that it writes counts once another has begun."""
         return replace(self, orders=self.orders.held_by(f"{self.worker_id}/{round}/{attempt}"))
 
-    async def prepare(self, order: WorkOrder) -> None:
+    async def prepare(self, order: WorkOrder) -> tuple[FreshMirror, Workspace]:
         """Bring the mirror up to date, make the branch and its workspace.
 
         Safe to repeat because each of them is taken as it is found.
@@ -99,7 +100,7 @@ class Workshop:
             await unpack(mirror, work.refs, work.content)
         if order.start_commit_sha is not None:
             await self._start_from(order, mirror, await self._author(forge))
-        await self._open_workspace(order, repository)
+        return mirror, await self._open_workspace(order, repository)
 
     async def _start_from(self, order: WorkOrder, mirror: Mirror, author: Person) -> None:
         """Let the branch begin, or go on, with what it held at an earlier commit.
@@ -173,6 +174,7 @@ class Workshop:
             decided = await self.orders.approvals(order.agent_work_order_id)
             asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]
             task = rework_task(task, asked) if asked else task
+        task = await self._with_set_aside(task, order, workspace)
         return Bench(
             order=order,
             round=order.round,
@@ -223,6 +225,15 @@ class Workshop:
         await self.workspaces.sweep(live)
         await self.homes.sweep(live)
 
+    async def _with_set_aside(self, task: str, order: WorkOrder, workspace: Workspace) -> str:
+        """The task, with the order's own changes that clashed with what people pushed, where there are any."""
+        if order.set_aside_commit_sha is None:
+            return task
+        head = await workspace.head()
+        base = await workspace.mirror.merge_base(order.set_aside_commit_sha, head) or head
+        diff = await workspace.mirror.diff(base, order.set_aside_commit_sha, limit=_SET_ASIDE_BYTES)
+        return clashing_task(task, diff)
+
     def _agent(self, name: str) -> Agent:
         if name not in self.agents:
             raise NotFound(f"there is no agent {name!r}", hint="`jm agents` shows those that exist.")
@@ -236,7 +247,9 @@ class Workshop:
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
         known = self._open.get(order.agent_work_order_id)
-        if known is None or not known.tree.is_dir():
+        if known is None or not known.ready.exists():
+            if known is not None:  # what runs in it would go on in files that are thrown away
+                await self.sandboxes.cleanup(order.agent_work_order_id)
             failpoint("workspace_started")
             known = await self.workspaces.open(
                 self.mirrors.at(repository),

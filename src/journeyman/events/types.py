@@ -138,6 +138,20 @@ class GitSnapshotCreated(_Event):
     commit_sha: str
 
 
+class GitCommitsTakenIn(_Event):
+    """What people pushed to the order's branch is below the order's own commits now."""
+
+    type: Literal["git_commits_taken_in"] = "git_commits_taken_in"
+    git_branch_name: str
+    commit_sha: str
+    """What the branch is at now."""
+    count: int
+    commits: list[dict[str, str]]
+    """`commit_sha`, `author` and `message` of the newest, oldest first."""
+    set_aside_commit_sha: str | None = None
+    """The order's own side, where it clashed and the round begins from theirs."""
+
+
 class GitPushCompleted(_Event):
     type: Literal["git_push_completed"] = "git_push_completed"
     git_branch_name: str
@@ -320,6 +334,26 @@ class GithubPullRequestUpdated(_Event):
     draft: bool
 
 
+class GithubPullRequestClosed(_Event):
+    """A person closed it; it is never opened a second time."""
+
+    type: Literal["github_pull_request_closed"] = "github_pull_request_closed"
+    github_pull_request_url: str
+    number: int
+
+
+class GithubPullRequestMerged(_Event):
+    type: Literal["github_pull_request_merged"] = "github_pull_request_merged"
+    github_pull_request_url: str
+    number: int
+
+
+class GithubPullRequestReopened(_Event):
+    type: Literal["github_pull_request_reopened"] = "github_pull_request_reopened"
+    github_pull_request_url: str
+    number: int
+
+
 Event = Annotated[
     AgentWorkOrderCreated
     | AgentWorkOrderStarted
@@ -338,6 +372,7 @@ Event = Annotated[
     | GitBranchCreated
     | GitCommitCreated
     | GitSnapshotCreated
+    | GitCommitsTakenIn
     | GitPushCompleted
     | WorkflowPhaseStarted
     | WorkflowPhaseCompleted
@@ -361,7 +396,10 @@ Event = Annotated[
     | GithubIssueRead
     | GithubIssueCommented
     | GithubPullRequestCreated
-    | GithubPullRequestUpdated,
+    | GithubPullRequestUpdated
+    | GithubPullRequestClosed
+    | GithubPullRequestMerged
+    | GithubPullRequestReopened,
     Field(discriminator="type"),
 ]
 

@@ -84,6 +84,10 @@ class Forge(Protocol):
         """Replace our part of the body, between its markers; what people wrote around it stays."""
         ...
 
+    async def read_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        """The pull request as it is now."""
+        ...
+
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         """Take a pull request out of draft; one that is out already stays as it is."""
         ...

@@ -75,6 +75,9 @@ class LocalForge:
 
         return await self._pull_requests.change(repository.url, number, changed)
 
+    async def read_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        return await self._pull_requests.get(number)
+
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         return await self._pull_requests.change(repository.url, number, lambda now: replace(now, draft=False))
 

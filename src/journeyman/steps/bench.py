@@ -65,6 +65,12 @@ class StepBroken(JourneymanError):
         self.output = output
 
 
+class ChecksOutdated(JourneymanError):
+    """People's commits came in after the checks: those have to run again before anything is pushed."""
+
+    category = "conflict"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bench:
     order: WorkOrder

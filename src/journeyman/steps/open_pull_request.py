@@ -1,7 +1,8 @@
 """Push the order's branch and open its draft pull request, or bring the one there is up to date.
 
-Safe to repeat because a head that is pushed already is not pushed again, and a pull request of this
-branch, open or closed, is returned instead of a second one.
+What people pushed meanwhile is taken in first, and nothing is pushed that the round's checks did not see
+because of it. Safe to repeat because a head that is pushed already is not pushed again, and a pull request
+of this branch, open or closed, is returned instead of a second one.
 """
 
 from pydantic import BaseModel
@@ -14,8 +15,15 @@ from journeyman.events.types import (
 )
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import PullRequest
-from journeyman.steps.bench import Bench
+from journeyman.forges.standing import check_still_open, note_state
+from journeyman.git.push import BranchMoved
+from journeyman.git.take_in import has_foreign_commits
+from journeyman.steps.bench import Bench, ChecksOutdated
 from journeyman.steps.describe import issue_comment, pull_request_body
+from journeyman.steps.take_in import take_in_pushed
+
+_MOST_TRIES = 5
+"""People who push faster than this are left to finish first."""
 
 
 class PullRequestOutput(BaseModel):
@@ -34,7 +42,7 @@ async def run(bench: Bench) -> PullRequestOutput:
             commit_sha=head,
             note="Nothing was committed, so there is nothing to propose.",
         )
-    await _push(bench, head)
+    head = await _push(bench)
     pull_request = await _open_or_update(bench)
     if bench.order.github_issue_number:
         await _comment(bench, pull_request)
@@ -48,13 +56,39 @@ async def run(bench: Bench) -> PullRequestOutput:
     )
 
 
-async def _push(bench: Bench, head: str) -> None:
-    order = await bench.orders.get(bench.order_id)
-    await bench.workspace.push(await bench.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head)
-    if order.pushed_commit_sha != head:
-        pushed = GitPushCompleted(git_branch_name=order.git_branch_name, commit_sha=head)
-        await bench.orders.change(bench.order_id, pushed, pushed_commit_sha=head)
-        failpoint("push_recorded")
+async def _push(bench: Bench) -> str:
+    tries = 1
+    while True:
+        order, head = await bench.orders.get(bench.order_id), await bench.workspace.head()
+        if order.pushed_commit_sha != head:
+            await check_still_open(bench.orders, bench.forge, bench.repository, order)
+        await _check_the_checks(bench, head)
+        try:
+            await bench.workspace.push(
+                await bench.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head
+            )
+        except BranchMoved:
+            async with bench.workspace_lock:
+                if tries == _MOST_TRIES or await take_in_pushed(bench) is None:
+                    raise
+            tries += 1
+            continue
+        if order.pushed_commit_sha != head:
+            pushed = GitPushCompleted(git_branch_name=order.git_branch_name, commit_sha=head)
+            await bench.orders.change(bench.order_id, pushed, pushed_commit_sha=head)
+            failpoint("push_recorded")
+        return head
+
+
+async def _check_the_checks(bench: Bench, head: str) -> None:
+    """Raise ChecksOutdated where people's commits came in after the round's checks."""
+    checked = [
+        done.output["commit_sha"]
+        for done in bench.done.values()
+        if done.kind == "verify" and done.status == "completed"
+    ]
+    if checked and await has_foreign_commits(bench.workspace, checked[-1], head):
+        raise ChecksOutdated("commits of people came in after the checks", hint="The checks run again.")
 
 
 async def _open_or_update(bench: Bench) -> PullRequest:
@@ -74,13 +108,17 @@ async def _open_or_update(bench: Bench) -> PullRequest:
         created = GithubPullRequestCreated(
             github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
         )
-        await bench.orders.change(
-            bench.order_id,
+        await note_state(
+            bench.orders,
+            order,
+            pull_request,
             created,
             github_pull_request_url=pull_request.url,
             github_pull_request_number=pull_request.number,
         )
         failpoint("pull_request_recorded")
+    else:
+        await note_state(bench.orders, order, pull_request)
     if pull_request.state != "open" or pull_request.was_created:
         return pull_request
     pull_request = await bench.forge.update_pull_request(bench.repository, pull_request.number, body=body)

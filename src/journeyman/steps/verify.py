@@ -14,6 +14,7 @@ from journeyman.agents.roles import ROLES, fixing_prompt
 from journeyman.events.types import VerificationAttemptCompleted
 from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.take_in import take_in_pushed
 from journeyman.verification.detect import detect_checks
 from journeyman.verification.records import as_dict, summary, test_results
 from journeyman.verification.run import Verdict, look, run_checks
@@ -33,6 +34,8 @@ async def run(bench: Bench) -> VerifyOutput:
     sandbox = await bench.open_sandbox(True)
     async with bench.workspace_lock:
         await bench.commit("testing", "Keep uncommitted changes")
+        if bench.order.pushed_commit_sha is not None:
+            await take_in_pushed(bench)
         attempt = 1
         verdict, commit_sha = await _check(bench, sandbox, attempt)
         while verdict.passed is False and attempt < bench.settings.verification_attempts:

@@ -18,6 +18,7 @@ from journeyman.events.types import Phase
 Status = Literal["pending", "running", "paused", "awaiting_approval", "completed", "failed", "cancelled"]
 SandboxType = Literal["git_branch", "git_worktree"]
 Verification = Literal["passed", "failed", "reviewed", "none"]
+PullRequestState = Literal["draft", "open", "closed", "merged"]
 StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 """`waiting`: it ended in an earlier attempt at the round and is to be done again."""
 
@@ -63,8 +64,12 @@ class WorkOrder:
     execution_completed_at: datetime | None = None
     github_pull_request_url: str | None = None
     github_pull_request_number: int | None = None
+    pull_request_state: PullRequestState | None = None
+    """As it was when it was last looked at; None while there is none."""
     pushed_commit_sha: str | None = None
-    """What we last pushed: the next push expects to find exactly this."""
+    """What we last pushed or took in: the next push expects to find exactly this."""
+    set_aside_commit_sha: str | None = None
+    """Own commits that clashed with what people pushed; the agent is to work them in again."""
     worker_id: str | None = None
     """The worker that has taken the order up; None while nobody works on it."""
     stop_requested: Literal["paused", "cancelled"] | None = None

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from journeyman.errors import Category, InvalidWorkflow
 from journeyman.workflows.conditions import holds
+from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.schema import StepSpec, Workflow
 
 
@@ -18,7 +19,8 @@ from journeyman.workflows.schema import StepSpec, Workflow
 class Done:
     """How a step ended in this round."""
 
-    status: Literal["completed", "failed", "skipped", "awaiting_approval"]
+    status: Literal["completed", "failed", "skipped", "awaiting_approval", "outdated"]
+    """`outdated`: people's commits came in after the checks that it relies on."""
     output: Mapping[str, Any] = field(default_factory=dict)
     kind: str = ""
     error_message: str = ""
@@ -68,6 +70,15 @@ def stopped_by(workflow: Workflow, done: Mapping[str, Done]) -> StepSpec | None:
         if step.on_failure == "stop" and step.name in done and done[step.name].status == "failed":
             return step
     return None
+
+
+def to_repeat(workflow: Workflow, done: Mapping[str, Done]) -> frozenset[str]:
+    """The steps to do again where one found its checks outdated: every check, and all that comes after it."""
+    if not any(end.status == "outdated" for end in done.values()):
+        return frozenset()
+    again = {name for name, end in done.items() if end.kind == "verify" or end.status == "outdated"}
+    needs = {step.name: step.depends_on for step in workflow.steps}
+    return frozenset(name for name in done if again & {name, *upstream_of(name, needs)})
 
 
 def context_of(done: Mapping[str, Done], order: Mapping[str, Any]) -> dict[str, Any]:

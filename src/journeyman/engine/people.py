@@ -1,0 +1,41 @@
+"""What people did to the order's branch and pull request since its last round.
+
+Looked at when a round begins, so that an agent works on what is there now. A question disturbs nobody: it
+is answered from what there is, whatever people did.
+"""
+
+from journeyman.engine.workshop import Workshop
+from journeyman.forges.standing import check_still_open
+from journeyman.git.mirrors import FreshMirror
+from journeyman.git.push import gone
+from journeyman.git.take_in import Clash
+from journeyman.git.workspace import Workspace
+from journeyman.steps.take_in import take_in_commits
+
+_SET_ASIDE = "refs/journeyman/set-aside/"
+
+
+async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, workspace: Workspace) -> None:
+    """Take in what they pushed; raise a Conflict where they ended the pull request or deleted the branch.
+
+    A prompt whose round begins where both sides clash begins from theirs: what is ours is set aside for the
+    agent to work in again. Safe to repeat because looking changes nothing, and taking in twice is once.
+    """
+    order = await workshop.orders.get(order_id)
+    repository = workshop.repository(order)
+    only_asks = all(step["kind"] == "answer" for step in order.workflow["steps"])
+    if not only_asks:
+        forge = workshop.forges[repository.forge]
+        order = await check_still_open(workshop.orders, forge, repository, order)
+    theirs = mirror.branches.get(order.git_branch_name)
+    if theirs is None:
+        if order.pushed_commit_sha is not None and not only_asks:
+            raise gone(order.git_branch_name, order.pushed_commit_sha)
+        return
+    is_fresh_prompt = order.round_prompt is not None and order.attempt == 1 and not only_asks
+    aside = f"{_SET_ASIDE}{order_id}/{order.round}" if is_fresh_prompt else None
+    try:
+        await take_in_commits(workshop.orders, workshop.settings, order, workspace, theirs, set_aside=aside)
+    except Clash:
+        if not only_asks:
+            raise

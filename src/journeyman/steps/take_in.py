@@ -1,0 +1,63 @@
+"""Take in what people pushed to the order's branch, and say so.
+
+Safe to repeat because what is below the branch already is not taken in again.
+"""
+
+from dataclasses import asdict
+
+from journeyman.events.types import GitCommitsTakenIn
+from journeyman.git.take_in import TakenIn, take_in
+from journeyman.git.workspace import Workspace
+from journeyman.settings import Settings
+from journeyman.steps.bench import Bench
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+
+
+async def take_in_pushed(bench: Bench) -> TakenIn | None:
+    """Look at the remote's branch and take in what is new there; for the holder of the workspace's lock."""
+    order = await bench.orders.get(bench.order_id)
+    theirs = await bench.workspace.mirror.fetch_branch(await bench.remote(), order.git_branch_name)
+    if theirs is None:
+        return None
+    return await take_in_commits(bench.orders, bench.settings, order, bench.workspace, theirs)
+
+
+async def take_in_commits(
+    orders: WorkOrders,
+    settings: Settings,
+    order: WorkOrder,
+    workspace: Workspace,
+    theirs: str,
+    *,
+    set_aside: str | None = None,
+) -> TakenIn | None:
+    """Put the order's own commits on top of a commit that the mirror holds; see `git.take_in`."""
+    if theirs == order.pushed_commit_sha:
+        return None
+    await workspace.mirror.check_checkout(
+        theirs, max_files=settings.repository_max_files, max_bytes=settings.repository_max_bytes
+    )
+    taken = await take_in(workspace, theirs, pushed_sha=order.pushed_commit_sha, set_aside=set_aside)
+    if taken is None:
+        return None
+    progress = await workspace.mirror.progress(
+        order.agent_work_order_id, order.git_branch_name, workspace.base_commit_sha
+    )
+    await orders.change(
+        order.agent_work_order_id,
+        GitCommitsTakenIn(
+            git_branch_name=order.git_branch_name,
+            commit_sha=taken.head,
+            count=taken.count,
+            commits=[asdict(one) for one in taken.commits],
+            set_aside_commit_sha=taken.set_aside,
+        ),
+        pushed_commit_sha=taken.theirs,
+        git_commit_count=progress.git_commit_count,
+        git_files_changed=progress.git_files_changed,
+        git_lines_added=progress.git_lines_added,
+        git_lines_removed=progress.git_lines_removed,
+        **({"set_aside_commit_sha": taken.set_aside} if taken.set_aside else {}),
+    )
+    return taken
