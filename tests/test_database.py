@@ -6,6 +6,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, text
 
+import journeyman.access.tables
 import journeyman.events.tables
 import journeyman.forges.tables
 import journeyman.gateway.tables

@@ -20,6 +20,7 @@ from types import FrameType
 
 import uvicorn
 
+import journeyman.access.tables
 import journeyman.engine.tables
 import journeyman.events.tables
 import journeyman.forges.tables

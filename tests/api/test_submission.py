@@ -32,6 +32,7 @@ CONTRACT = {
     "execution_started_at",
     "execution_completed_at",
     "github_pull_request_url",
+    "pull_request_state",
     "git_commit_count",
     "git_files_changed",
     "git_lines_added",

@@ -110,8 +110,7 @@ def test_commits_pushed_during_the_round_are_taken_in_and_verified(
     assert git(hosted.path, "show", f"{branch}:NOTES.md") == "By the agent."
     git(hosted.path, "merge-base", "--is-ancestor", theirs, branch)
     checked = product.get(f"/api/agent-work-orders/{order_id}/evidence")["evidence"][-1]["commit_sha"]
-    mirror = next(path for path in (product.home / "mirrors").glob("*.git") if hosted.path.stem in path.name)
-    git(mirror, "merge-base", "--is-ancestor", theirs, checked)
+    git(hosted.path, "merge-base", "--is-ancestor", theirs, checked)
 
 
 def test_commits_pushed_after_the_checks_are_verified_before_anything_is_claimed(

@@ -18,6 +18,7 @@ from journeyman.api import (
     work_orders,
 )
 from journeyman.api.guard import Guard
+from journeyman.api.idempotency import Idempotency
 from journeyman.api.models import Problem
 from journeyman.api.services import Services
 
@@ -50,5 +51,6 @@ def create_app(services: Services) -> FastAPI:
     problems.install(app)
     # The last one added is the first that a request meets.
     app.add_middleware(problems.Unexpected)
+    app.add_middleware(Idempotency, database=services.database)
     app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
     return app

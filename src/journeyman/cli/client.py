@@ -56,22 +56,25 @@ class Client:
         return answer
 
     def submit(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Make a work order. A lost answer is asked for again under the same key, so none is made twice."""
+        return self._post(_ORDERS, json=order)
+
+    def _post(self, path: str, **request: Any) -> dict[str, Any]:
+        """A lost answer is asked for again under the same key, so nothing takes effect twice."""
         headers = {"Idempotency-Key": uuid4().hex}
         try:
-            answer = self._http.post(_ORDERS, json=order, headers=headers)
+            answer = self._http.post(path, headers=headers, **request)
         except httpx2.ConnectError:
             raise self._nobody_there() from None
         except httpx2.TransportError:
-            return dict(self._ask("POST", _ORDERS, json=order, headers=headers).json())
+            return dict(self._ask("POST", path, headers=headers, **request).json())
         return dict(_checked(answer).json())
 
     def control(self, order_id: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        return dict(self._ask("POST", f"{order_path(order_id)}/{action}", json=body).json())
+        return self._post(f"{order_path(order_id)}/{action}", json=body)
 
     def prompt(self, order_id: str, text: str, mode: str | None) -> dict[str, Any]:
         body = {"agent_work_order_id": order_id, "prompt_text": text, "mode": mode}
-        return dict(self._ask("POST", f"{order_path(order_id)}/prompt", json=body).json())
+        return self._post(f"{order_path(order_id)}/prompt", json=body)
 
     def approvals(self, order_id: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get(f"{order_path(order_id)}/approvals")["approvals"]
@@ -82,7 +85,7 @@ class Client:
     ) -> dict[str, Any]:
         path = f"{order_path(order_id)}/approvals/{quote(step, safe='')}"
         body = {"decision": decision, "comment": comment, "rework": rework}
-        return dict(self._ask("POST", path, json=body).json())
+        return self._post(path, json=body)
 
     def answers(self) -> bool:
         """Whether a server is there and ready."""

@@ -94,7 +94,7 @@ def _facts(order: dict[str, Any]) -> dict[str, str]:
         "status": order["status"] + phase,
         "error": order["error_message"] or "",
         "verification": order["verification"],
-        "pull request": order["github_pull_request_url"] or "",
+        "pull request": _pull_request(order),
         "repository": order["repository_url"],
         "branch": order["git_branch_name"],
         "changes": changes,
@@ -192,3 +192,10 @@ def _print_table(heads: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]])
     out = console()
     # A pipe has no width to fit into: cutting there would lose what the reader of the pipe wants.
     out.print(table, width=None if out.is_terminal else 1000)
+
+
+def _pull_request(order: dict[str, Any]) -> str:
+    if order["github_pull_request_url"] is None:
+        return ""
+    state = order.get("pull_request_state")
+    return f"{order['github_pull_request_url']} ({state})" if state else str(order["github_pull_request_url"])

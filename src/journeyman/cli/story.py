@@ -44,6 +44,10 @@ class Story:
             "github_issue_read": self._issue,
             "github_pull_request_created": self._pull_request,
             "github_pull_request_updated": self._pull_request,
+            "github_pull_request_closed": self._pull_request_ended,
+            "github_pull_request_merged": self._pull_request_ended,
+            "github_pull_request_reopened": self._pull_request_ended,
+            "git_commits_taken_in": self._taken_in,
         }
 
     def tell(self, event: dict[str, Any]) -> None:
@@ -162,3 +166,18 @@ class Story:
     def _pull_request(self, event: dict[str, Any]) -> None:
         kind = "draft pull request" if event["draft"] else "pull request"
         self._line(("  ✓ ", "green"), f"{kind} #{event['number']} {line(event['github_pull_request_url'])}")
+
+    def _pull_request_ended(self, event: dict[str, Any]) -> None:
+        how = event["type"].removeprefix("github_pull_request_")
+        self._line(("  ! ", "yellow"), f"pull request #{event['number']} was {how} by a person")
+
+    def _taken_in(self, event: dict[str, Any]) -> None:
+        authors = ", ".join(sorted({line(one["author"]) for one in event["commits"]}))
+        count = event["count"]
+        self._line(
+            ("    ● ", "cyan"), f"{count} commit{'s' * (count != 1)} of {authors or 'people'} taken in"
+        )
+        if event.get("set_aside_commit_sha"):
+            self._line(
+                ("    ! ", "yellow"), "they clash with the order's own; the agent works those in again"
+            )

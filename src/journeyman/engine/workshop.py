@@ -226,7 +226,7 @@ class Workshop:
         await self.homes.sweep(live)
 
     async def _with_set_aside(self, task: str, order: WorkOrder, workspace: Workspace) -> str:
-        """The task, with the order's own changes that clashed with what people pushed, where there are any."""
+        """The task, with the order's own changes where those clashed with what people pushed."""
         if order.set_aside_commit_sha is None:
             return task
         head = await workspace.head()

@@ -1,0 +1,74 @@
+"""What was answered to requests that carry a key, so that asking twice has no second effect."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from journeyman.access.tables import answered_requests as table
+from journeyman.database import Database
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    content_type: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A request that came before with the same key."""
+
+    request_digest: str
+    answer: Answer | None
+    """None while it is being carried out, and for ever when that was cut off."""
+
+
+class AnsweredRequests:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, key: str, request_digest: str) -> Earlier | None:
+        """Take a key for a request; None when it was free, else the request that has it."""
+        insert: Any = sqlite_insert if self._database.is_sqlite else postgresql_insert
+        new = {"idempotency_key": key, "request_digest": request_digest, "created_at": datetime.now(UTC)}
+        async with self._database.writing() as connection:
+            taken = await connection.execute(
+                insert(table)
+                .values(new)
+                .on_conflict_do_nothing(index_elements=["idempotency_key"])
+                .returning(table.c.idempotency_key)
+            )
+            if taken.scalar() is not None:
+                return None
+            row = (await connection.execute(select(table).where(_is(key)))).mappings().one()
+        answered = row["status"] is not None
+        answer = Answer(row["status"], row["content_type"], row["body"]) if answered else None
+        return Earlier(row["request_digest"], answer)
+
+    async def answered(self, key: str, answer: Answer) -> None:
+        values = {"status": answer.status, "content_type": answer.content_type, "body": answer.body}
+        async with self._database.writing() as connection:
+            await connection.execute(update(table).where(_is(key)).values(values))
+
+    async def release(self, key: str) -> None:
+        """Let the key be used again: the request was refused and changed nothing."""
+        async with self._database.writing() as connection:
+            await connection.execute(delete(table).where(_is(key)))
+
+    async def count_before(self, moment: datetime) -> int:
+        async with self._database.reading() as connection:
+            query = select(func.count()).select_from(table).where(table.c.created_at < moment)
+            return int((await connection.execute(query)).scalar_one())
+
+    async def forget_before(self, moment: datetime) -> None:
+        async with self._database.writing() as connection:
+            await connection.execute(delete(table).where(table.c.created_at < moment))
+
+
+def _is(key: str) -> ColumnElement[bool]:
+    return table.c.idempotency_key == key

@@ -1,0 +1,17 @@
+"""Table of the requests that were answered under a key."""
+
+from sqlalchemy import Column, Integer, String, Table
+
+from journeyman.database import PlainText, UtcDateTime, metadata
+
+answered_requests = Table(
+    "answered_requests",
+    metadata,
+    Column("idempotency_key", String(255), primary_key=True),
+    Column("request_digest", String(64), nullable=False),
+    Column("status", Integer),
+    Column("content_type", String(255)),
+    Column("body", PlainText),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+"""A row without a status is a request that was begun and has no answer yet."""
