@@ -149,6 +149,21 @@ class Settings(BaseModel):
     gemini_base_url: str = Field(default="", alias="GOOGLE_GEMINI_BASE_URL")
     """Another server that speaks Google's generateContent."""
 
+    keep_workspaces_days: float = Field(default=7, ge=0, alias="JOURNEYMAN_KEEP_WORKSPACES_DAYS")
+    """Days that a paused or waiting order keeps its workspace; after that it is made again when needed."""
+    keep_branches_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_KEEP_BRANCHES_DAYS")
+    """Days that an order's branch stays in the mirror after its pull request was merged."""
+    keep_snapshots_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_KEEP_SNAPSHOTS_DAYS")
+    """Days that snapshots are kept; the newest of an order that did not complete stays for good."""
+    keep_logs_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_KEEP_LOGS_DAYS")
+    """Days that the log file of an order is kept after its end."""
+    keep_chatter_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_KEEP_CHATTER_DAYS")
+    """Days that what agents and tools said is kept after an order's end; other events stay for good."""
+    keep_engine_rows_days: float = Field(default=7, ge=0, alias="JOURNEYMAN_KEEP_ENGINE_ROWS_DAYS")
+    """Days that the durable engine's own records of a round are kept after its end."""
+    keep_answers_days: float = Field(default=7, ge=0, alias="JOURNEYMAN_KEEP_ANSWERS_DAYS")
+    """Days that answers to requests with an Idempotency-Key are remembered."""
+
     log_format: Literal["auto", "console", "json"] = Field(default="auto", alias="JOURNEYMAN_LOG_FORMAT")
     """The server's own log: `auto` is pretty on a terminal and JSON lines elsewhere."""
 

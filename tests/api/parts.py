@@ -106,6 +106,9 @@ class Absent:
     async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         raise Conflict("there is no worker")
 
+    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+        return [f"log of wo-1a2b3c4d{' (would go)' if dry_run else ''}"]
+
 
 @dataclass
 class Api:

@@ -268,14 +268,14 @@ async def test_a_workspace_that_its_agent_locked_up_is_removed_all_the_same(
     assert list((bench.home / "workspaces" / ".trash").iterdir()) == []
 
 
-async def test_a_sweep_removes_the_workspaces_of_orders_that_are_not_live(bench: Bench) -> None:
-    await asyncio.gather(bench.open("wo-dead0000"), bench.open("wo-live0000"))
+async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: Bench) -> None:
+    assert bench.workspaces.found() == []
+    await asyncio.gather(bench.open("wo-first000"), bench.open("wo-second00"))
     rubbish = bench.home / "workspaces/.trash/wo-gone0000-1"
     rubbish.mkdir(parents=True, exist_ok=True)
-    assert await bench.workspaces.sweep({"wo-live0000"}) == ["wo-dead0000"]
-    assert bench.workspaces.exists("wo-live0000")
-    assert not bench.workspaces.exists("wo-dead0000")
+    await bench.workspaces.empty_trash()
     assert not rubbish.exists()
+    assert bench.workspaces.found() == ["wo-first000", "wo-second00"]
 
 
 async def test_a_branch_of_somebody_else_on_the_remote_is_not_taken(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from journeyman.api import (
+    cleanup,
     control,
     costs,
     github,
@@ -45,6 +46,7 @@ def create_app(services: Services) -> FastAPI:
         lookups,
         local_forge,
         quick_jobs,
+        cleanup,
         health,
     ):
         app.include_router(room.router)

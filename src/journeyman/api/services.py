@@ -46,6 +46,10 @@ class Control(Protocol):
         """Take a person's decision on a step that waits for it; None means the one that does."""
         ...
 
+    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+        """Clear away what the retention policy lets go of; says what went, or would go."""
+        ...
+
 
 @dataclass(frozen=True)
 class Services:

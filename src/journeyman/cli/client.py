@@ -76,6 +76,9 @@ class Client:
         body = {"agent_work_order_id": order_id, "prompt_text": text, "mode": mode}
         return self._post(f"{order_path(order_id)}/prompt", json=body)
 
+    def cleanup(self, *, dry_run: bool) -> dict[str, Any]:
+        return self._post("/api/cleanup", json={"dry_run": dry_run}, timeout=None)
+
     def approvals(self, order_id: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get(f"{order_path(order_id)}/approvals")["approvals"]
         return found

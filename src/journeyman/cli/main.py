@@ -297,6 +297,18 @@ def _control(order_id: str, action: str, as_json: bool, body: dict[str, str | fl
 
 
 @app.command()
+def cleanup(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Clear away what the retention policy lets go of; the server does so every hour by itself."""
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    orders.cleanup(load_settings(), dry_run=dry_run, as_json=as_json)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check git, sandbox, database, models and forge, and say what to do."""
     from journeyman.cli import doctor as checks

@@ -10,7 +10,7 @@ from typing import Any
 
 from journeyman.cli.client import Client
 from journeyman.cli.embedded import ensure_server
-from journeyman.cli.screen import console, note, print_json, print_json_line, styled, warn
+from journeyman.cli.screen import console, line, note, print_json, print_json_line, styled, warn
 from journeyman.cli.story import Story
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.settings import Settings
@@ -135,6 +135,18 @@ def decide(
             )
         [step] = waiting
     _say_status(client.decide(order_id, step, decision, comment, rework=rework), as_json=as_json)
+
+
+def cleanup(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
+    """Clear away what is not needed any more, or say what that would be."""
+    answer = Client(settings).cleanup(dry_run=dry_run)
+    if as_json:
+        print_json(answer)
+        return
+    for what in answer["removed"]:
+        console().print(line(what))
+    if not answer["removed"]:
+        note("There is nothing to clear away.")
 
 
 def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:

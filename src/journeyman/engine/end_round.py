@@ -29,7 +29,7 @@ async def end_round(
     order = await workshop.orders.get(order_id)
     if order.is_at_rest:
         return order.status
-    await workshop.set_down(order)
+    is_cleared = await workshop.set_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
     ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)
@@ -41,7 +41,7 @@ async def end_round(
     hint = next((end.hint for end in [beginning, *done.values()] if end.status == "failed" and end.hint), "")
     changed = await workshop.orders.change(
         order_id,
-        *_events(order, conclusion, hint),
+        *_events(order, conclusion, hint, is_cleared),
         status=conclusion.status,
         verification=conclusion.verification,
         error_message=conclusion.error_message,
@@ -71,9 +71,9 @@ def _end(step: str, done: Done, stops_round: bool) -> StepEnd:
     )
 
 
-def _events(order: WorkOrder, conclusion: Conclusion, hint: str) -> list[Event]:
+def _events(order: WorkOrder, conclusion: Conclusion, hint: str, is_cleared: bool) -> list[Event]:
     events: list[Event] = []
-    if order.sandbox_identifier:
+    if order.sandbox_identifier and is_cleared:
         events.append(SandboxCleanupCompleted(sandbox_identifier=order.sandbox_identifier))
     if conclusion.status == "completed":
         completed = AgentWorkOrderCompleted(

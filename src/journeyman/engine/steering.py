@@ -14,7 +14,7 @@ from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest
 from journeyman.engine.waiting import decide
 from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
-from journeyman.errors import Superseded, Transient
+from journeyman.errors import Conflict, Superseded, Transient
 from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 
@@ -55,6 +55,15 @@ class Steering:
                 await orders.change(order_id, stop_requested=stop)
             await asyncio.sleep(_LOOK_SECONDS)
         return order
+
+    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+        """Clear away what the retention policy lets go of on this machine; says what went, or would go."""
+        if self._worker is None:
+            raise Conflict(
+                "this server has no worker, and workers clear away what they left on their own machines",
+                hint="Ask a server that was started without --no-worker; workers do so every hour by themselves.",
+            )
+        return await self._worker.tidy(dry_run=dry_run)
 
     async def positions(self) -> dict[str, int]:
         """The place in the line of every order that waits to be started."""

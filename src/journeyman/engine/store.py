@@ -241,6 +241,10 @@ class Claims:
             row = (await connection.execute(query)).mappings().first()
         return Bundle(row["saved_by"], row["refs"], row["content"]) if row else None
 
+    async def forget_bundle(self, order_id: str) -> None:
+        async with self._database.writing() as connection:
+            await connection.execute(delete(bundles).where(bundles.c.agent_work_order_id == order_id))
+
     async def has_bundle_of_another(self, order_id: str, worker_id: str) -> bool:
         """Whether the newest work on an order was done by another worker."""
         async with self._database.reading() as connection:

@@ -25,6 +25,7 @@ from journeyman.engine.prompts import next_round
 from journeyman.engine.queue import next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
+from journeyman.engine.tidy import tidy
 from journeyman.engine.watchdog import Patience, Stillness, remedy
 from journeyman.engine.workshop import Workshop
 from journeyman.failpoints import failpoint
@@ -35,6 +36,7 @@ _THREADS = 16
 _LOOK_ANYWAY_SECONDS = 5.0
 """Orders that a prompt or a time makes ready are found without a wake-up."""
 _PULSE_SECONDS = 1.0
+_TIDY_EVERY_SECONDS = 3600.0
 
 
 def worker_id_of(home: Path) -> str:
@@ -62,6 +64,7 @@ class Worker:
         self._orders_still: Stillness[tuple[str, int]] = Stillness()
         self._workers_still: Stillness[str] = Stillness()
         self._rescues: Counter[str] = Counter()
+        self._tidying = asyncio.Lock()
         url, engine = engine_database(database_url, home)
         config: DBOSConfig = {
             "name": "journeyman",
@@ -84,7 +87,8 @@ class Worker:
         for order in await self._claims.orders_held_by(self.worker_id):
             if order.status == "pending":  # claimed, and cut off before the engine knew of it
                 await self._begin(order)
-        self._tasks = [asyncio.create_task(self._dispatch()), asyncio.create_task(self._pulse())]
+        loops = (self._dispatch(), self._pulse(), self._keep_tidy())
+        self._tasks = [asyncio.create_task(loop) for loop in loops]
 
     def wake(self) -> None:
         """There is a new order."""
@@ -94,6 +98,11 @@ class Worker:
         """Pause or cancel an order of this worker. When this returns nothing of it runs any more."""
         async with self._deciding:
             await self._rounds.stop(order_id, stop)
+
+    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+        """Clear away what the retention policy lets go of; says what went, or would go."""
+        async with self._tidying:
+            return await tidy(self._workshop, deciding=self._deciding, dry_run=dry_run)
 
     async def stop(self) -> None:
         """Stop taking work. What is running is cut off here and goes on elsewhere, or at the next start."""
@@ -105,6 +114,16 @@ class Worker:
             await self._hand_over(self.worker_id, "its worker was stopped")
             await self._claims.sign_off(self.worker_id)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
+
+    async def _keep_tidy(self) -> None:
+        while True:
+            try:
+                for what in await self.tidy():
+                    telemetry.logger().info("tidied", what=what)
+            except Exception as error:
+                # Whatever it is, it may pass, and the disk would fill if this loop ended.
+                telemetry.logger().error("not_tidied", exc_info=error)
+            await asyncio.sleep(_TIDY_EVERY_SECONDS)
 
     async def _dispatch(self) -> None:
         while True:

@@ -10,11 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from journeyman import telemetry
 from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
+from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
-from journeyman.errors import NotFound
-from journeyman.events.types import GitBranchCreated, GitCommitCreated, SandboxCreated
+from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
+from journeyman.events.types import (
+    GitBranchCreated,
+    GitCommitCreated,
+    SandboxCleanupFailed,
+    SandboxCreated,
+)
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
 from journeyman.git.begin import begin_branch, set_back
@@ -195,22 +202,50 @@ class Workshop:
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
-    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False) -> None:
+    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False) -> bool:
         """End the order's sandboxes and remove its workspace; branch and snapshots stay in the mirror.
 
-        Safe to repeat because what is gone stays gone. What was not committed is snapshotted first.
+        Safe to repeat because what is gone stays gone. What was not committed is snapshotted first; where
+        that cannot be done the workspace stays, the order says so, and the answer is False.
         """
         failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
-        if order.base_commit_sha is not None and self.workspaces.exists(order.agent_work_order_id):
-            workspace = await self._open_workspace(order, self.repository(order))
-            if await workspace.snapshot() is not None:
-                await self.keep(order.agent_work_order_id, workspace)
-        if not keep_workspace:
+        salvaged = await self._salvage(order, share=True)
+        if salvaged and not keep_workspace:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
         failpoint("teardown_ended")
+        return salvaged
+
+    async def clear_away(self, order: WorkOrder) -> bool:
+        """As `set_down`, for an order that nobody holds: what lies here may be older than others' work."""
+        await self.sandboxes.cleanup(order.agent_work_order_id)
+        if not await self._salvage(order, share=False):
+            return False
+        await self.workspaces.remove(order.agent_work_order_id)
+        self._open.pop(order.agent_work_order_id, None)
+        return True
+
+    async def _salvage(self, order: WorkOrder, *, share: bool) -> bool:
+        if order.base_commit_sha is None or not self.workspaces.exists(order.agent_work_order_id):
+            return True
+        try:
+            workspace = await self._open_workspace(order, self.repository(order))
+            if await workspace.snapshot() is not None and share:
+                await self.keep(order.agent_work_order_id, workspace)
+        except (Superseded, StoreUnavailable):
+            raise
+        except (JourneymanError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise  # it is waited out
+            kept = SandboxCleanupFailed(
+                error_message=f"what was not committed could not be kept, so the workspace stays: {error}",
+                hint="The server's log may tell more; the workspace is removed as soon as that works.",
+            )
+            await self.orders.emit(order.agent_work_order_id, kept)
+            return False
+        return True
 
     async def let_go(self, order_id: str) -> None:
         """End what runs here of an order that somebody else has; its files are left as they are."""
@@ -219,11 +254,23 @@ class Workshop:
         self._locks.pop(order_id, None)
 
     async def sweep(self) -> None:
-        """Remove what dead orders left behind on this machine."""
+        """Remove what orders that have ended left behind on this machine."""
         live = {order.agent_work_order_id for order in await self.orders.unfinished()}
         await self.sandboxes.sweep(live)
-        await self.workspaces.sweep(live)
         await self.homes.sweep(live)
+        await self.workspaces.empty_trash()
+        for order_id in self.workspaces.found():
+            if order_id not in live:
+                await self._sweep_away(order_id)
+
+    async def _sweep_away(self, order_id: str) -> None:
+        try:
+            await self.clear_away(await self.orders.get(order_id))
+        except NotFound:
+            # Of another database, perhaps: nobody here can say whether its work is needed.
+            telemetry.logger().warning("workspace_of_nobody_kept", agent_work_order_id=order_id)
+        except (StoreUnavailable, OSError) as error:
+            telemetry.logger().warning("workspace_kept", agent_work_order_id=order_id, error=str(error))
 
     async def _with_set_aside(self, task: str, order: WorkOrder, workspace: Workspace) -> str:
         """The task, with the order's own changes where those clashed with what people pushed."""

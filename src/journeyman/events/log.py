@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from journeyman.database import Database, Transaction, upserting
 from journeyman.errors import Superseded
@@ -132,6 +132,24 @@ async def page(
         query = select(events).where(*wanted).order_by(events.c.sequence).limit(limit).offset(offset)
         rows = (await connection.execute(query)).mappings().all()
     return [_stored(row) for row in rows], total
+
+
+async def with_chatter(database: Database, order_ids: Sequence[str]) -> set[str]:
+    """Those of the orders whose agents and tools can still be heard."""
+    query = (
+        select(events.c.agent_work_order_id)
+        .where(events.c.agent_work_order_id.in_(order_ids), events.c.type.in_(CHATTER))
+        .distinct()
+    )
+    async with database.reading() as connection:
+        return set((await connection.execute(query)).scalars())
+
+
+async def forget_chatter(database: Database, order_id: str) -> None:
+    """Remove what agents and tools said; the numbers of what stays do not change."""
+    said = (events.c.agent_work_order_id == order_id, events.c.type.in_(CHATTER))
+    async with database.writing() as connection:
+        await connection.execute(delete(events).where(*said))
 
 
 def _stored(row: Any) -> StoredEvent:

@@ -113,6 +113,14 @@ class SandboxCleanupCompleted(_Event):
     sandbox_identifier: str
 
 
+class SandboxCleanupFailed(_Event):
+    """What was not committed could not be kept, so the workspace stays."""
+
+    type: Literal["sandbox_cleanup_failed"] = "sandbox_cleanup_failed"
+    error_message: str
+    hint: str
+
+
 class GitBranchCreated(_Event):
     type: Literal["git_branch_created"] = "git_branch_created"
     git_branch_name: str
@@ -369,6 +377,7 @@ Event = Annotated[
     | AgentWorkOrderRequeued
     | SandboxCreated
     | SandboxCleanupCompleted
+    | SandboxCleanupFailed
     | GitBranchCreated
     | GitCommitCreated
     | GitSnapshotCreated

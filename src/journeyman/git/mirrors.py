@@ -1,7 +1,7 @@
 """Our own bare copy of each repository: what orders start from, and where everything they make is kept.
 
 The remote's branches are `refs/remotes/origin/*`, the orders' are `refs/heads/*`, snapshots of
-uncommitted work are `refs/journeyman/snapshots/*`. Nothing in a mirror is ever collected as garbage.
+uncommitted work are `refs/journeyman/snapshots/*`. What a ref holds is never collected as garbage.
 """
 
 import asyncio
@@ -214,10 +214,16 @@ class Mirrors:
         """The mirror as it is, without asking the remote."""
         digest = hashlib.sha256(repository.url.encode(errors="surrogateescape")).hexdigest()[:16]
         readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{repository.owner}-{repository.name}")[:60]
-        path = self._directory.absolute() / f"{readable}-{digest}.git"
+        return self._at(self._directory.absolute() / f"{readable}-{digest}.git")
+
+    def _at(self, path: Path) -> Mirror:
         if path not in self._known:
             self._known[path] = Mirror(path, FileLock(path.with_suffix(".lock")))
         return self._known[path]
+
+    def all(self) -> list[Mirror]:
+        """Every mirror there is."""
+        return [self._at(path) for path in sorted(self._directory.absolute().glob("*.git"))]
 
     async def refresh(self, repository: Repository, remote: Remote) -> FreshMirror:
         """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved."""

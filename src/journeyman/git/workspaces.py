@@ -91,17 +91,16 @@ class Workspaces:
             lock.discard()
         self._locks.pop(order_id, None)
 
-    async def sweep(self, live_orders: set[str]) -> list[str]:
-        """Remove the workspaces of orders that are not live, and say whose they were."""
+    def found(self) -> list[str]:
+        """Whose workspaces there are."""
         if not self._directory.is_dir():
             return []
-        found = sorted(path.name for path in self._directory.iterdir() if _ORDER_ID.fullmatch(path.name))
-        dead = [name for name in found if name not in live_orders]
-        for order_id in dead:
-            await self.remove(order_id)
+        return sorted(path.name for path in self._directory.iterdir() if _ORDER_ID.fullmatch(path.name))
+
+    async def empty_trash(self) -> None:
+        """Delete what a deletion that was cut off left."""
         for rubbish in self._trash.iterdir() if self._trash.is_dir() else ():
             await asyncio.to_thread(_delete, rubbish)
-        return dead
 
     def _place(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):

@@ -1,0 +1,27 @@
+"""Clear away at once what the retention policy lets go of, or only say what that would be."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from journeyman.api.services import Given
+
+router = APIRouter(prefix="/api/cleanup", tags=["cleanup"])
+
+
+class CleanupRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    dry_run: bool = False
+    """Only say what would go."""
+
+
+class CleanupAnswer(BaseModel):
+    dry_run: bool
+    removed: list[str]
+    """In words; what could not be removed begins with `kept`."""
+
+
+@router.post("")
+async def cleanup(request: CleanupRequest, services: Given) -> CleanupAnswer:
+    removed = await services.control.tidy(dry_run=request.dry_run)
+    return CleanupAnswer(dry_run=request.dry_run, removed=removed)

@@ -1,0 +1,193 @@
+"""Clear away what the retention policy lets go of, on this machine and in the stores.
+
+Each thing of an order is looked at again just before it goes, while no order can be started: one that goes
+on in the same moment keeps everything. What cannot be removed stays and is named; the next time comes soon.
+"""
+
+import asyncio
+import random
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from dbos import DBOS
+
+from journeyman import telemetry
+from journeyman.access.store import AnsweredRequests
+from journeyman.engine.workshop import Workshop
+from journeyman.errors import Conflict, JourneymanError
+from journeyman.events import log
+from journeyman.forges.standing import note_state
+from journeyman.git import upkeep
+from journeyman.git.workspace import ORDERS, SNAPSHOTS
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.retention import Removal, Traces, may_go
+from journeyman.work_orders.store import OrderFilter
+
+_PAGE = 200
+_ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_MOST_ENGINE_ROWS = 500
+_MOST_PULL_REQUESTS = 100
+"""Asked about at once, so that no forge is flooded."""
+_OPEN = ("draft", "open")
+_LOOK_AFTER = timedelta(days=1)
+
+Refs = dict[str, str]
+"""The refs of a mirror, with when each was made."""
+
+
+@dataclass(frozen=True)
+class _Chore:
+    what: str
+    do: Callable[[], Awaitable[None]]
+
+
+async def tidy(workshop: Workshop, *, deciding: asyncio.Lock, dry_run: bool = False) -> list[str]:
+    """What went, or with `dry_run` would go, in words. While `deciding` is held no order is started.
+
+    Safe to repeat because what is gone stays gone.
+    """
+    if dry_run:
+        return [chore.what async for chore in _chores(workshop, deciding)]
+    await _look_at_pull_requests(workshop)
+    return [await _outcome(chore) async for chore in _chores(workshop, deciding)]
+
+
+async def _outcome(chore: _Chore) -> str:
+    try:
+        await chore.do()
+    except (JourneymanError, OSError) as error:
+        return f"kept {chore.what}: {error}"
+    return chore.what
+
+
+async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_Chore]:
+    now = datetime.now(UTC)
+    mirrors: dict[Path, Refs] = {}
+    async for orders in _pages(workshop):
+        chatty = await log.with_chatter(
+            workshop.orders.database, [order.agent_work_order_id for order in orders]
+        )
+        for order in orders:
+            refs = await _refs(workshop, order, mirrors)
+            traces = _traces(workshop, order, refs, order.agent_work_order_id in chatty)
+            for removal in may_go(order, traces, workshop.settings, now):
+                yield _Chore(str(removal), partial(_remove, workshop, deciding, order, removal, refs))
+    async for chore in _chores_of_stores(workshop, now):
+        yield chore
+    for mirror in workshop.mirrors.all():
+        if await upkeep.needs_packing(mirror):
+            yield _Chore(f"loose objects of {mirror.path.name}", partial(upkeep.pack, mirror))
+
+
+async def _chores_of_stores(workshop: Workshop, now: datetime) -> AsyncIterator[_Chore]:
+    settings, requests = workshop.settings, AnsweredRequests(workshop.orders.database)
+    before = now - timedelta(days=settings.keep_answers_days)
+    if count := await requests.count_before(before):
+        yield _Chore(f"{count} answers under an Idempotency-Key", partial(requests.forget_before, before))
+    before = now - timedelta(days=settings.keep_engine_rows_days)
+    rows = await DBOS.list_workflows_async(
+        status=_ENDED,
+        completed_before=before.isoformat(),
+        limit=_MOST_ENGINE_ROWS,
+        load_input=False,
+        load_output=False,
+    )
+    ids = [row.workflow_id for row in rows]
+    if ids:
+        yield _Chore(f"engine rows of {len(ids)} rounds", partial(DBOS.delete_workflows_async, ids))
+
+
+async def _pages(workshop: Workshop) -> AsyncIterator[list[WorkOrder]]:
+    """Every order at rest, a page at a time: each is short work for the event loop."""
+    offset, total = 0, 1
+    while offset < total:
+        found, total = await workshop.orders.find(
+            OrderFilter(), limit=_PAGE, offset=offset, sort="created_at"
+        )
+        yield [order for order in found if order.is_at_rest]
+        offset += _PAGE
+
+
+async def _refs(workshop: Workshop, order: WorkOrder, mirrors: dict[Path, Refs]) -> Refs:
+    mirror = workshop.mirrors.at(workshop.repository(order))
+    if mirror.path not in mirrors:
+        is_there = mirror.path.exists()
+        wanted = ("refs/heads/", "refs/journeyman/")
+        mirrors[mirror.path] = await mirror.refs(*wanted, field="%(creatordate:unix)") if is_there else {}
+    return mirrors[mirror.path]
+
+
+def _traces(workshop: Workshop, order: WorkOrder, refs: Refs, has_chatter: bool) -> Traces:
+    order_id = order.agent_work_order_id
+    below = f"{SNAPSHOTS}{order_id}/"
+    return Traces(
+        has_workspace=workshop.workspaces.exists(order_id),
+        has_branch={f"refs/heads/{order.git_branch_name}", f"{ORDERS}{order_id}"} <= refs.keys(),
+        snapshots={
+            int(ref.removeprefix(below)): datetime.fromtimestamp(int(made), UTC)
+            for ref, made in refs.items()
+            if ref.startswith(below)
+        },
+        has_log=_log_file(workshop, order_id).exists(),
+        has_chatter=has_chatter,
+    )
+
+
+async def _remove(
+    workshop: Workshop, deciding: asyncio.Lock, seen: WorkOrder, removal: Removal, refs: Refs
+) -> None:
+    order_id = removal.order_id
+    async with deciding:
+        order = await workshop.orders.get(order_id)
+        if not order.is_at_rest or order.round != seen.round:
+            raise Conflict("the order has gone on meanwhile")
+        match removal.kind:
+            case "workspace":
+                if not await workshop.clear_away(order):
+                    raise Conflict("what was not committed could not be kept")
+            case "snapshot":
+                await _delete_refs(workshop, order, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
+            case "branch":
+                own = [ref for ref in refs if re.fullmatch(rf"refs/journeyman/[^/]+/{order_id}(/.+)?", ref)]
+                await _delete_refs(workshop, order, [f"refs/heads/{order.git_branch_name}", *own])
+                await workshop.claims.forget_bundle(order_id)
+            case "log":
+                _log_file(workshop, order_id).unlink(missing_ok=True)
+            case "chatter":
+                await log.forget_chatter(workshop.orders.database, order_id)
+
+
+async def _delete_refs(workshop: Workshop, order: WorkOrder, refs: list[str]) -> None:
+    await upkeep.delete_refs(workshop.mirrors.at(workshop.repository(order)), refs)
+
+
+def _log_file(workshop: Workshop, order_id: str) -> Path:
+    return workshop.settings.home / "logs" / f"{order_id}.jsonl"
+
+
+async def _look_at_pull_requests(workshop: Workshop) -> None:
+    """Whether people merged or closed what was open: a merged branch is needed here no longer."""
+    open_ones: list[WorkOrder] = []
+    since = datetime.now(UTC) - _LOOK_AFTER
+    async for orders in _pages(workshop):
+        open_ones += [
+            order
+            for order in orders
+            if order.is_finished
+            and order.pull_request_state in ("draft", "open")
+            and order.updated_at < since
+        ]
+    for order in random.sample(open_ones, min(len(open_ones), _MOST_PULL_REQUESTS)):
+        repository = workshop.repository(order)
+        try:
+            found = await workshop.forges[repository.forge].read_pull_request(
+                repository, order.github_pull_request_number or 0
+            )
+        except JourneymanError as error:
+            telemetry.logger().warning("pull_requests_not_looked_at", error=error.message, hint=error.hint)
+            return
+        await note_state(workshop.orders, order, found)
