@@ -1,0 +1,77 @@
+"""A workspace goes only when what lies in it is kept elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database
+from journeyman.engine.workshop import Workshop
+from journeyman.events import log
+from journeyman.events.feed import Feed
+from journeyman.forges.local import LocalForge
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+from tests.git.places import make_repository
+from tests.work_orders.orders import an_order
+
+
+@pytest.fixture
+def workshop(settings: Settings, database: Database) -> Workshop:
+    return Workshop(
+        settings=settings,
+        orders=WorkOrders(database, Feed(database), Redactor([])),
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=LocalSandboxes(settings),
+        forges={"local": LocalForge(database, settings.server_url)},
+        agents={},
+    )
+
+
+@pytest.fixture
+async def order(workshop: Workshop, tmp_path: Path) -> WorkOrder:
+    """An order that has ended, with something left in its workspace."""
+    repository = make_repository(tmp_path / "source")
+    order = an_order(repository_url=repository.as_uri(), status="running")
+    await workshop.orders.create(order)
+    _, workspace = await workshop.prepare(order)
+    (workspace.tree / "left.txt").write_text("left\n")
+    return await workshop.orders.change(order.agent_work_order_id, status="failed")
+
+
+async def test_what_an_order_left_is_kept_before_its_workspace_goes(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    await workshop.sweep()
+    assert workshop.workspaces.found() == []
+    mirror = workshop.mirrors.at(workshop.repository(order))
+    [snapshot] = (await mirror.refs("refs/journeyman/snapshots/")).values()
+    assert await mirror.file_at(snapshot, "left.txt") == b"left\n"
+
+
+async def test_a_workspace_whose_work_cannot_be_kept_stays_and_the_order_says_so(
+    workshop: Workshop, order: WorkOrder, database: Database
+) -> None:
+    mirror = workshop.mirrors.at(workshop.repository(order))
+    (mirror.path / "objects").rename(mirror.path / "gone")
+    assert not await workshop.set_down(order)
+    assert workshop.workspaces.found() == [order.agent_work_order_id]
+    tree = workshop.settings.home / "workspaces" / order.agent_work_order_id / "tree"
+    assert (tree / "left.txt").read_text() == "left\n"
+    [told] = await log.read(database, order.agent_work_order_id, after=1)
+    assert told.event.type == "sandbox_cleanup_failed"
+    (mirror.path / "gone").rename(mirror.path / "objects")
+    assert await workshop.set_down(order)
+    assert workshop.workspaces.found() == []
+
+
+async def test_a_workspace_of_an_order_that_nobody_knows_stays(workshop: Workshop) -> None:
+    stray = workshop.settings.home / "workspaces" / "wo-stray000" / "tree"
+    stray.mkdir(parents=True)
+    await workshop.sweep()
+    assert stray.is_dir()
