@@ -6,6 +6,7 @@ import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.database import Database
+from journeyman.engine.store import Claims
 from journeyman.engine.workshop import Workshop
 from journeyman.events import log
 from journeyman.events.feed import Feed
@@ -22,14 +23,17 @@ from tests.work_orders.orders import an_order
 
 @pytest.fixture
 def workshop(settings: Settings, database: Database) -> Workshop:
+    orders = WorkOrders(database, Feed(database), Redactor([]))
     return Workshop(
         settings=settings,
-        orders=WorkOrders(database, Feed(database), Redactor([])),
+        orders=orders,
         mirrors=Mirrors(settings.home / "mirrors"),
         workspaces=Workspaces(settings.home / "workspaces"),
         sandboxes=LocalSandboxes(settings),
         forges={"local": LocalForge(database, settings.server_url)},
         agents={},
+        claims=Claims(database, orders),
+        worker_id="worker-1",
     )
 
 

@@ -8,11 +8,10 @@ from journeyman.engine.workshop import Workshop
 from journeyman.forges.standing import check_still_open
 from journeyman.git.mirrors import FreshMirror
 from journeyman.git.push import gone
-from journeyman.git.take_in import Clash
+from journeyman.git.take_in import SET_ASIDE, Clash
 from journeyman.git.workspace import Workspace
 from journeyman.steps.take_in import take_in_commits
-
-_SET_ASIDE = "refs/journeyman/set-aside/"
+from journeyman.work_orders.order import WorkOrder
 
 
 async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, workspace: Workspace) -> None:
@@ -32,10 +31,26 @@ async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, wo
         if order.pushed_commit_sha is not None and not only_asks:
             raise gone(order.git_branch_name, order.pushed_commit_sha)
         return
-    is_fresh_prompt = order.round_prompt is not None and order.attempt == 1 and not only_asks
-    aside = f"{_SET_ASIDE}{order_id}/{order.round}" if is_fresh_prompt else None
+    aside = f"{SET_ASIDE}{order_id}/{order.round}"
+    may_begin_anew = (
+        order.round_prompt is not None and not only_asks and not await _has_begun(workshop, order)
+    )
     try:
-        await take_in_commits(workshop.orders, workshop.settings, order, workspace, theirs, set_aside=aside)
+        await take_in_commits(
+            workshop.orders,
+            workshop.settings,
+            order,
+            workspace,
+            theirs,
+            keep=lambda: workshop.keep(order_id, workspace),
+            set_aside=aside if may_begin_anew else None,
+        )
     except Clash:
         if not only_asks:
             raise
+
+
+async def _has_begun(workshop: Workshop, order: WorkOrder) -> bool:
+    """Whether the round has made anything that setting it aside would undo."""
+    steps = await workshop.orders.steps(order.agent_work_order_id)
+    return any(step.round == order.round and step.status == "completed" for step in steps)

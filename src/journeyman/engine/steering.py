@@ -61,7 +61,7 @@ class Steering:
         if self._worker is None:
             raise Conflict(
                 "this server has no worker, and workers clear away what they left on their own machines",
-                hint="Ask a server that was started without --no-worker; workers do so every hour by themselves.",
+                hint="Ask a server that was started without --no-worker; each worker does it every hour.",
             )
         return await self._worker.tidy(dry_run=dry_run)
 

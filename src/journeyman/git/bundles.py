@@ -13,6 +13,7 @@ from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.faults import fault_of
 from journeyman.git.mirrors import Mirror, checked_commit
 from journeyman.git.run import git, run
+from journeyman.git.take_in import SET_ASIDE
 from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
 
 LARGEST_BYTES = 100_000_000
@@ -22,9 +23,11 @@ async def pack(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
     """The order's refs and what is needed to make them; None when there is nothing beyond the base."""
     branch, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}"
     snapshots = f"{SNAPSHOTS}{workspace.order_id}/"
-    refs = await workspace.mirror.refs(branch, begun, snapshots)
+    aside = f"{SET_ASIDE}{workspace.order_id}/"
+    refs = await workspace.mirror.refs(branch, begun, snapshots, aside)
     numbered = {int(name.removeprefix(snapshots)): name for name in refs if name.startswith(snapshots)}
     kept = [branch, begun, *([numbered[max(numbered)]] if numbered else [])]
+    kept += [name for name in refs if name.startswith(aside)]
     wanted = {name: refs[name] for name in kept if name in refs}
     ahead = [name for name, commit in wanted.items() if commit != workspace.base_commit_sha]
     if not ahead:

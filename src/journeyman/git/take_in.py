@@ -17,6 +17,8 @@ from journeyman.git.workspace import SNAPSHOTS, Workspace
 
 REPLACED = "refs/journeyman/replaced/"
 """What an order's branch was at before its commits were put on top of others: evidence names them."""
+SET_ASIDE = "refs/journeyman/set-aside/"
+"""An order's own side of a clash, by round."""
 _MOST_LISTED = 50
 _MOST_PATHS = 20
 

@@ -3,6 +3,7 @@
 Safe to repeat because what is below the branch already is not taken in again.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 
 from journeyman.events.types import GitCommitsTakenIn
@@ -20,7 +21,9 @@ async def take_in_pushed(bench: Bench) -> TakenIn | None:
     theirs = await bench.workspace.mirror.fetch_branch(await bench.remote(), order.git_branch_name)
     if theirs is None:
         return None
-    return await take_in_commits(bench.orders, bench.settings, order, bench.workspace, theirs)
+    return await take_in_commits(
+        bench.orders, bench.settings, order, bench.workspace, theirs, keep=bench.keep
+    )
 
 
 async def take_in_commits(
@@ -30,6 +33,7 @@ async def take_in_commits(
     workspace: Workspace,
     theirs: str,
     *,
+    keep: Callable[[], Awaitable[None]],
     set_aside: str | None = None,
 ) -> TakenIn | None:
     """Put the order's own commits on top of a commit that the mirror holds; see `git.take_in`."""
@@ -41,6 +45,7 @@ async def take_in_commits(
     taken = await take_in(workspace, theirs, pushed_sha=order.pushed_commit_sha, set_aside=set_aside)
     if taken is None:
         return None
+    await keep()
     progress = await workspace.mirror.progress(
         order.agent_work_order_id, order.git_branch_name, workspace.base_commit_sha
     )
