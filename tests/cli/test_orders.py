@@ -230,3 +230,10 @@ async def test_exit_codes_tell_wrong_use_from_missing_rights_and_from_failure(
         assert done.code == 1
         assert "no server answers" in done.err
         assert "JOURNEYMAN_URL" in done.err
+
+
+async def test_cleanup_says_what_went_and_with_dry_run_what_would_go(terminal: Terminal) -> None:
+    went = await terminal.run("cleanup")
+    assert (went.code, went.out) == (0, "log of wo-1a2b3c4d\n")
+    would_go = await terminal.run("cleanup", "--dry-run", "--json")
+    assert json.loads(would_go.out) == {"dry_run": True, "removed": ["log of wo-1a2b3c4d (would go)"]}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeyman.workflows.loader import library
-from journeyman.workflows.progress import Done, Fail, Run, Skip, context_of, next_moves, stopped_by
+from journeyman.workflows.progress import Done, Fail, Run, Skip, context_of, next_moves, stopped_by, to_repeat
 from journeyman.workflows.schema import StepSpec, Workflow
 
 COMPLETED = Done("completed")
@@ -149,3 +149,28 @@ def test_a_whole_layer_moves_together(workflow: Workflow) -> None:
         moves = next_moves(workflow, done, {"there": 1})
         assert set(names(moves)) == {name for name, at in depth.items() if at == layer}
         done |= dict.fromkeys(names(moves), COMPLETED)
+
+
+CHECKED = flow(
+    {"name": "build"},
+    {"name": "lint"},
+    {"name": "verify", "depends_on": ("build",)},
+    {"name": "hold", "depends_on": ("verify",)},
+    {"name": "publish", "depends_on": ("hold",)},
+)
+
+
+def test_outdated_checks_are_repeated_with_all_that_comes_after_them() -> None:
+    done = {
+        "build": Done("completed", kind="build"),
+        "lint": Done("completed", kind="shell"),
+        "verify": Done("completed", kind="verify"),
+        "hold": Done("completed", kind="shell"),
+        "publish": Done("outdated", kind="open_pull_request"),
+    }
+    assert to_repeat(CHECKED, done) == {"verify", "hold", "publish"}
+
+
+def test_nothing_is_repeated_while_the_checks_hold() -> None:
+    done = {name: Done("completed", kind="verify") for name in ("build", "verify", "publish")}
+    assert to_repeat(CHECKED, done) == frozenset()
