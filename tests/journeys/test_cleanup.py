@@ -13,7 +13,16 @@ from tests.journeys.repositories import FIXED, builds, calls, git, make_reposito
 
 AT_ONCE = {
     f"JOURNEYMAN_KEEP_{name}_DAYS": "0"
-    for name in ("WORKSPACES", "BRANCHES", "SNAPSHOTS", "LOGS", "CHATTER", "ENGINE_ROWS", "ANSWERS")
+    for name in (
+        "WORKSPACES",
+        "BRANCHES",
+        "SNAPSHOTS",
+        "AGENT_HOMES",
+        "LOGS",
+        "CHATTER",
+        "ENGINE_ROWS",
+        "ANSWERS",
+    )
 }
 WAITS = "[ -e half.txt ] && mv half.txt found.txt || { echo half done > half.txt; sleep 600; }"
 HANGS: dict[str, Any] = {
