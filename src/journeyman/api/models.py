@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
-from journeyman.events.types import Phase, StoredEvent
+from journeyman.events.types import Event, Phase, StoredEvent
 from journeyman.forges.base import PullRequest
 from journeyman.work_orders.order import SandboxType, Status, StepStatus, Verification, WorkOrder
 from journeyman.work_orders.store import Sort
+from journeyman.workflows.schema import Workflow
 
 DEFAULT_WORKFLOW = "agent_workflow_plan_build_test"
 DEFAULT_SANDBOX: SandboxType = "git_worktree"
@@ -137,6 +138,11 @@ class AgentWorkOrder(_Answer):
 class OneWorkOrder(_Answer):
     agent_work_order: AgentWorkOrder
     logs_url: str
+    initial_prompt: str
+    base_branch: str | None
+    """What the work starts from; null means the repository's default branch."""
+    workflow: Workflow
+    """As it was when the order, or its round, was accepted."""
 
     @classmethod
     def of(cls, order: WorkOrder, queue_position: int | None = None) -> Self:
@@ -144,6 +150,9 @@ class OneWorkOrder(_Answer):
         return cls(
             agent_work_order=shown.model_copy(update={"queue_position": queue_position}),
             logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
+            initial_prompt=order.initial_prompt,
+            base_branch=order.base_branch,
+            workflow=Workflow.model_validate(order.workflow),
         )
 
 
@@ -265,6 +274,22 @@ class LocalPullRequestPage(_Answer):
             total_count=total,
             has_more=offset + len(found) < total,
         )
+
+
+class EventMessage(RootModel[Event]):
+    """An event as streams carry it: its own fields, and beside them its place in the order's sequence."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "type": "object",
+            "properties": {
+                "agent_work_order_id": {"type": "string"},
+                "sequence": {"type": "integer"},
+                "timestamp": {"type": "string", "format": "date-time"},
+            },
+            "required": ["agent_work_order_id", "sequence", "timestamp"],
+        }
+    )
 
 
 def event_message(stored: StoredEvent) -> Mapping[str, Any]:

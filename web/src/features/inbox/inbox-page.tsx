@@ -1,0 +1,5 @@
+import { Page } from "@/components/page";
+
+export function InboxPage() {
+  return <Page title="Inbox">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "@/components/page";
+
+export function OrderPage() {
+  return <Page title="Order">{null}</Page>;
+}
