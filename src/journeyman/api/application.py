@@ -5,6 +5,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from journeyman.api import (
+    configuration,
     control,
     costs,
     github,
@@ -46,6 +47,7 @@ def described() -> FastAPI:
         redirect_slashes=False,
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
-    for room in (work_orders, control, costs, prompts, live, github, lookups, local_forge, quick_jobs, health):
+    orders = (work_orders, control, costs, prompts, live)
+    for room in (*orders, github, lookups, local_forge, configuration, quick_jobs, health):
         app.include_router(room.router)
     return app

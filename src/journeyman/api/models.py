@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+)
 
 from journeyman.events.types import Event, Phase, StoredEvent
 from journeyman.forges.base import PullRequest
@@ -76,6 +84,15 @@ class NewWorkOrder(_Request):
     """What the work starts from; the repository's default branch when left out."""
     budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     priority: int = Field(default=0, ge=0, le=9)
+
+
+class WorkOrderChange(_Request):
+    """What is left out, or null, stays as it is."""
+
+    title: Annotated[Name, Field(pattern=r"\S")] | None = None
+    model: Name | None = None
+    """As `provider/model`; not while the order runs."""
+    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class ListQuery(_Request):
@@ -251,7 +268,7 @@ class RepositoryAnswer(_Answer):
     error_message: str | None
 
 
-class LocalPullRequest(_Answer):
+class PullRequestAnswer(_Answer):
     number: int
     url: str
     title: str
@@ -260,6 +277,15 @@ class LocalPullRequest(_Answer):
     state: Literal["open", "closed", "merged"]
     branch: str
     base: str
+
+
+class LocalPullRequest(PullRequestAnswer):
+    repository_url: str
+
+
+class ShownPullRequest(LocalPullRequest):
+    agent_work_order_id: str | None = None
+    """The order whose branch it is."""
 
 
 class LocalPullRequestPage(_Answer):

@@ -56,7 +56,7 @@ class Pages:
             raise HTTPException(404)
         if not (self._directory / _DOCUMENT).is_file():
             return PlainTextResponse(
-                "The web UI has not been built; `scripts/web.sh` does it. The API and `jm` work without it.\n",
+                "The web UI was not built; `scripts/web.sh` does it. The API and `jm` work without it.\n",
                 status_code=503,
             )
         return self._file(_DOCUMENT, headers)

@@ -17,8 +17,10 @@ from journeyman.api.models import (
     NewWorkOrder,
     OneWorkOrder,
     PageQuery,
+    PullRequestAnswer,
     Step,
     Steps,
+    WorkOrderChange,
     WorkOrderPage,
     event_message,
 )
@@ -26,7 +28,7 @@ from journeyman.api.services import Given
 from journeyman.api.submission import submit
 from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
-from journeyman.events.types import GithubPullRequestUpdated, StoredEvent
+from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -81,6 +83,25 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
 async def show(order: Order, services: Given) -> OneWorkOrder:
     places = await services.control.positions() if order.is_waiting else {}
     return OneWorkOrder.of(order, places.get(order.agent_work_order_id))
+
+
+@router.patch("/{agent_work_order_id}")
+async def change(order: Order, request: WorkOrderChange, services: Given) -> OneWorkOrder:
+    """Give the order another name, model or budget."""
+    changes = request.model_dump(exclude_none=True)
+    if request.title is not None:
+        changes["title"] = request.title.strip()
+    if request.model is not None:
+        if order.status == "running":
+            raise Conflict(
+                "the order is running, and its model cannot change while it generates",
+                hint="Pause it first, or wait until it rests.",
+            )
+        services.gateway.check_model(request.model)
+    if changes:
+        told = AgentWorkOrderChanged(**changes)
+        order = await services.orders.change(order.agent_work_order_id, told, **changes)
+    return OneWorkOrder.of(order)
 
 
 @router.get("/{agent_work_order_id}/git-progress")
@@ -147,16 +168,21 @@ async def evidence(order: Order, services: Given) -> EvidenceRecords:
     )
 
 
+@router.get("/{agent_work_order_id}/pull-request")
+async def pull_request(order: Order, services: Given) -> PullRequestAnswer:
+    """The order's pull request as its forge has it now."""
+    repository = repository_of(order, services.settings)
+    forge = services.forges[repository.forge]
+    found = await forge.read_pull_request(repository, _pull_request_number(order))
+    return PullRequestAnswer.model_validate(found)
+
+
 @router.post("/{agent_work_order_id}/pull-request/ready")
 async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder:
     """Take the pull request out of draft; one that is out already stays as it is."""
-    if order.github_pull_request_number is None:
-        raise Conflict(
-            f"{order.agent_work_order_id} has no pull request yet",
-            hint="It appears after the first commit; watch the order, then ask again.",
-        )
-    repository = _repository_of(order, services.settings)
-    changed = await services.forges[repository.forge].mark_ready(repository, order.github_pull_request_number)
+    number = _pull_request_number(order)
+    repository = repository_of(order, services.settings)
+    changed = await services.forges[repository.forge].mark_ready(repository, number)
     await services.orders.emit(
         order.agent_work_order_id,
         GithubPullRequestUpdated(
@@ -166,7 +192,16 @@ async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder
     return OneWorkOrder.of(order)
 
 
-def _repository_of(order: WorkOrder, settings: Settings) -> Repository:
+def _pull_request_number(order: WorkOrder) -> int:
+    if order.github_pull_request_number is None:
+        raise Conflict(
+            f"{order.agent_work_order_id} has no pull request yet",
+            hint="It appears after the first commit; watch the order, then ask again.",
+        )
+    return order.github_pull_request_number
+
+
+def repository_of(order: WorkOrder, settings: Settings) -> Repository:
     # An order that was accepted stays readable, whatever the settings say about new ones.
     return parse_repository(
         order.repository_url, github_url=settings.github_url, allow_local=True, must_exist=False

@@ -50,6 +50,8 @@ class PullRequest:
     base: str
     was_created: bool = False
     """True only in the answer of the call that made it."""
+    repository_url: str = ""
+    """Told by a shelf, which keeps pull requests of many repositories."""
 
 
 class Forge(Protocol):
@@ -84,6 +86,8 @@ class Forge(Protocol):
         """Replace our part of the body, between its markers; what people wrote around it stays."""
         ...
 
+    async def read_pull_request(self, repository: Repository, number: int) -> PullRequest: ...
+
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         """Take a pull request out of draft; one that is out already stays as it is."""
         ...
@@ -97,3 +101,7 @@ class PullRequestShelf(Protocol):
     ) -> tuple[list[PullRequest], int]: ...
 
     async def get_pull_request(self, number: int) -> PullRequest: ...
+
+    async def mark_merged(self, number: int) -> PullRequest:
+        """Write down that its branch was merged; merging is git's."""
+        ...

@@ -167,6 +167,9 @@ class GitHubForge:
         )
         return changed.pull_request()
 
+    async def read_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        return (await self._read_pull(repository, number)).pull_request()
+
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         now = await self._read_pull(repository, number)
         if not now.draft:

@@ -75,6 +75,9 @@ class LocalForge:
 
         return await self._pull_requests.change(repository.url, number, changed)
 
+    async def read_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        return await self._pull_requests.change(repository.url, number, lambda now: now)
+
     async def mark_ready(self, repository: Repository, number: int) -> PullRequest:
         return await self._pull_requests.change(repository.url, number, lambda now: replace(now, draft=False))
 
@@ -85,6 +88,12 @@ class LocalForge:
 
     async def get_pull_request(self, number: int) -> PullRequest:
         return await self._pull_requests.get(number)
+
+    async def mark_merged(self, number: int) -> PullRequest:
+        kept = await self._pull_requests.get(number)
+        return await self._pull_requests.change(
+            kept.repository_url, number, lambda now: replace(now, state="merged")
+        )
 
 
 def _path(repository: Repository) -> Path:

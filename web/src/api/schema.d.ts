@@ -36,7 +36,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change
+         * @description Give the order another name, model or budget.
+         */
+        patch: operations["change_api_agent_work_orders__agent_work_order_id__patch"];
         trace?: never;
     };
     "/api/agent-work-orders/{agent_work_order_id}/git-progress": {
@@ -119,6 +123,26 @@ export interface paths {
         };
         /** Evidence */
         get: operations["evidence_api_agent_work_orders__agent_work_order_id__evidence_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/pull-request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pull Request
+         * @description The order's pull request as its forge has it now.
+         */
+        get: operations["pull_request_api_agent_work_orders__agent_work_order_id__pull_request_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -466,6 +490,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/local-forge/pull-requests/{number}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge Pull Request
+         * @description Merge the branch into its base, in the repository itself; one that is merged already stays so.
+         */
+        post: operations["merge_pull_request_api_local_forge_pull_requests__number__merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Settings */
+        get: operations["settings_api_settings_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/submit": {
         parameters: {
             query?: never;
@@ -711,6 +772,23 @@ export interface components {
              */
             type: "agent_work_order_cancelled";
         };
+        /**
+         * AgentWorkOrderChanged
+         * @description A person gave the order another name, model or budget. What is null was left as it is.
+         */
+        AgentWorkOrderChanged: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent_work_order_changed";
+            /** Title */
+            title?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Budget Usd */
+            budget_usd?: number | null;
+        };
         /** AgentWorkOrderCompleted */
         AgentWorkOrderCompleted: {
             /**
@@ -897,7 +975,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1086,6 +1164,12 @@ export interface components {
             number: number;
             /** Draft */
             draft: boolean;
+            /**
+             * State
+             * @default open
+             * @enum {string}
+             */
+            state: "open" | "closed" | "merged";
         };
         /** Health */
         Health: {
@@ -1171,6 +1255,8 @@ export interface components {
             branch: string;
             /** Base */
             base: string;
+            /** Repository Url */
+            repository_url: string;
         };
         /** LocalPullRequestPage */
         LocalPullRequestPage: {
@@ -1422,6 +1508,28 @@ export interface components {
             /** Prompts */
             prompts: components["schemas"]["PromptView"][];
         };
+        /** PullRequestAnswer */
+        PullRequestAnswer: {
+            /** Number */
+            number: number;
+            /** Url */
+            url: string;
+            /** Title */
+            title: string;
+            /** Body */
+            body: string;
+            /** Draft */
+            draft: boolean;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "closed" | "merged";
+            /** Branch */
+            branch: string;
+            /** Base */
+            base: string;
+        };
         /** QuickJob */
         QuickJob: {
             /** Repo Url */
@@ -1495,6 +1603,50 @@ export interface components {
             isolation: string;
             /** Duration Seconds */
             duration_seconds: number;
+        };
+        /** SettingView */
+        SettingView: {
+            /** Name */
+            name: string;
+            /** Meaning */
+            meaning: string;
+            /** Is Secret */
+            is_secret: boolean;
+            /** Is Set */
+            is_set: boolean;
+            /** Value */
+            value: string | null;
+        };
+        /** SettingViews */
+        SettingViews: {
+            /** Settings */
+            settings: components["schemas"]["SettingView"][];
+        };
+        /** ShownPullRequest */
+        ShownPullRequest: {
+            /** Number */
+            number: number;
+            /** Url */
+            url: string;
+            /** Title */
+            title: string;
+            /** Body */
+            body: string;
+            /** Draft */
+            draft: boolean;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "closed" | "merged";
+            /** Branch */
+            branch: string;
+            /** Base */
+            base: string;
+            /** Repository Url */
+            repository_url: string;
+            /** Agent Work Order Id */
+            agent_work_order_id?: string | null;
         };
         /** Step */
         Step: {
@@ -1756,6 +1908,18 @@ export interface components {
             /** Summary */
             summary: string;
         };
+        /**
+         * WorkOrderChange
+         * @description What is left out, or null, stays as it is.
+         */
+        WorkOrderChange: {
+            /** Title */
+            title?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Budget Usd */
+            budget_usd?: number | null;
+        };
         /** WorkOrderPage */
         WorkOrderPage: {
             /** Agent Work Orders */
@@ -1959,6 +2123,41 @@ export interface operations {
             };
         };
     };
+    change_api_agent_work_orders__agent_work_order_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkOrderChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneWorkOrder"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     git_progress_api_agent_work_orders__agent_work_order_id__git_progress_get: {
         parameters: {
             query?: never;
@@ -2105,6 +2304,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EvidenceRecords"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pull_request_api_agent_work_orders__agent_work_order_id__pull_request_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestAnswer"];
                 };
             };
             /** @description A problem, as application/problem+json */
@@ -2673,7 +2903,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LocalPullRequest"];
+                    "application/json": components["schemas"]["ShownPullRequest"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    merge_pull_request_api_local_forge_pull_requests__number__merge_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownPullRequest"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_api_settings_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingViews"];
                 };
             };
             /** @description A problem, as application/problem+json */
