@@ -6,6 +6,7 @@ import pytest
 
 from journeyman.database import Database
 from journeyman.settings import Settings, load_settings
+from journeyman.workflows.loader import load_workflow
 from tests.api.parts import ORDERS, Api, git, served
 from tests.api.test_submission import problem_of
 
@@ -85,6 +86,19 @@ async def test_a_ready_pull_request_is_merged_by_button_once(api: Api, repositor
     assert (repository / "pager.py").read_text() == "PAGE = 20\n"
     entries = (await api.client.get(f"{ORDERS}/{order_id}/logs")).json()["log_entries"]
     assert [one.get("state") for one in entries].count("merged") == 1
+
+
+async def test_the_sample_is_made_once_and_can_be_worked_on(api: Api) -> None:
+    first = (await api.client.post("/api/sample")).json()
+    assert (await api.client.post("/api/sample")).json() == first
+    assert (await api.client.post(ORDERS, json=first)).status_code == 201
+
+
+async def test_a_workflow_is_shown_as_it_would_stand_in_a_file(api: Api) -> None:
+    shown = (await api.client.get("/api/workflows")).json()["workflows"]
+    chosen = next(one for one in shown if one["name"] == "agent_workflow_plan_build_test")
+    assert load_workflow(chosen["yaml"], "shown").name == chosen["name"]
+    assert "requires_approval" not in chosen["yaml"]
 
 
 async def test_every_setting_is_shown_and_no_secret(home: Path, database: Database) -> None:

@@ -439,6 +439,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sample
+         * @description A small repository with a mistake in it, made when it is not there yet, and a task that fits.
+         */
+        post: operations["sample_api_sample_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sandboxes": {
         parameters: {
             query?: never;
@@ -1559,6 +1579,15 @@ export interface components {
             /** Repository Url */
             repository_url: string;
         };
+        /** Sample */
+        Sample: {
+            /** Repository Url */
+            repository_url: string;
+            /** Initial Prompt */
+            initial_prompt: string;
+            /** Model */
+            model: string;
+        };
         /** SandboxChoice */
         SandboxChoice: {
             /** Ready */
@@ -1966,6 +1995,11 @@ export interface components {
              * @default []
              */
             steps: components["schemas"]["WorkflowStep"][];
+            /**
+             * Yaml
+             * @default
+             */
+            yaml: string;
         };
         /** WorkflowChoices */
         WorkflowChoices: {
@@ -2008,6 +2042,8 @@ export interface components {
             kind: string;
             /** Depends On */
             depends_on: string[];
+            /** Requires Approval */
+            requires_approval: boolean;
         };
     };
     responses: never;
@@ -2811,6 +2847,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowChoices"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sample_api_sample_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sample"];
                 };
             };
             /** @description A problem, as application/problem+json */
