@@ -86,3 +86,27 @@ export const healthQuery = queryOptions({
   queryKey: ["health"],
   queryFn: () => asked(api.GET("/health")),
 });
+
+export const settingsQuery = queryOptions({
+  queryKey: ["settings"],
+  queryFn: () => asked(api.GET("/api/settings")),
+});
+
+export const pullRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "pull-request"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/pull-request", order(id))),
+  });
+
+export const localPullRequestsQuery = queryOptions({
+  queryKey: ["local pull requests"],
+  queryFn: () => asked(api.GET("/api/local-forge/pull-requests", { params: { query: { limit: 200 } } })),
+  refetchInterval: 2 * LIST_MS,
+});
+
+export const localPullRequestQuery = (number: number) =>
+  queryOptions({
+    queryKey: ["local pull requests", number],
+    queryFn: () =>
+      asked(api.GET("/api/local-forge/pull-requests/{number}", { params: { path: { number } } })),
+  });
