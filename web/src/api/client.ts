@@ -9,6 +9,7 @@ import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
 export type Order = Schemas["AgentWorkOrder"];
+export type OneOrder = Schemas["OneWorkOrder"];
 export type OrderPage = Schemas["WorkOrderPage"];
 export type Status = Order["status"];
 export type Step = Schemas["Step"];

@@ -73,7 +73,7 @@ export function Composer({ draft }: { draft: Draft }) {
             send();
           }
         }}
-        placeholder="What should be done? Say what is wrong or wanted, and how you would see that it works."
+        placeholder="Say what is wrong or wanted, and how you would see that it works."
         rows={5}
         className="w-full resize-y rounded-md border border-input bg-background px-3 py-2.5 text-[15px] leading-relaxed placeholder:text-muted-foreground"
       />
