@@ -265,6 +265,11 @@ function one(story: Story, event: EventMessage) {
     case "agent_work_order_resumed":
       system("state", "Resumed");
       return;
+    case "agent_work_order_changed":
+      if (event.title) system("state", `Renamed to ${event.title}`);
+      if (event.model) system("state", `Model is now ${event.model}`);
+      if (event.budget_usd != null) system("state", `Budget is now $${event.budget_usd}`);
+      return;
     case "agent_work_order_retried":
       system("state", "Trying again", { detail: "Finished steps are not done again" });
       return;
@@ -349,9 +354,11 @@ function pullRequest(
   const text =
     event.type === "github_pull_request_created"
       ? `Created ${name}`
-      : before?.draft && !event.draft
-        ? `PR #${event.number} is ready for review`
-        : `Updated ${name}`;
+      : event.state === "merged"
+        ? `Merged PR #${event.number}`
+        : before?.draft && !event.draft
+          ? `PR #${event.number} is ready for review`
+          : `Updated ${name}`;
   story.items.push({
     ...at,
     kind: "system",

@@ -23,7 +23,12 @@ export function ago(moment: string, now: number): string {
 }
 
 export const clock = (moment: string | number) =>
-  new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  new Date(moment).toLocaleTimeString(undefined, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hour12: false,
+  });
 
 export const whole = (moment: string) => new Date(moment).toLocaleString();
 
@@ -52,3 +57,6 @@ export function workflowName(type: string): string {
 }
 
 export const commit = (sha: string) => sha.slice(0, 8);
+
+/** The body of a pull request without the comments that tell our own part from what people wrote. */
+export const withoutMarkers = (body: string) => body.replace(/<!--[\s\S]*?-->/g, "").trim();

@@ -25,7 +25,7 @@ export type Note = Place & { content: ReactNode };
 type Props = { patch: string; notes?: Note[]; onComment?: (place: Place) => void };
 
 export default function DiffView({ patch, notes = [], onComment }: Props) {
-  const files = useMemo(() => parsePatchFiles(patch).flatMap((one) => one.files), [patch]);
+  const files = useMemo(() => ownRecordsLast(parsePatchFiles(patch).flatMap((one) => one.files)), [patch]);
   const coloured = useColours();
   return (
     <div className="flex flex-col gap-3">
@@ -35,7 +35,7 @@ export default function DiffView({ patch, notes = [], onComment }: Props) {
           key={file.name}
           file={file}
           coloured={coloured}
-          initiallyOpen={index < MANY_FILES && file.unifiedLineCount < LONG_LINES}
+          initiallyOpen={index < MANY_FILES && file.unifiedLineCount < LONG_LINES && !isRecord(file)}
           notes={notes.filter((note) => note.file === file.name)}
           onComment={onComment}
         />
@@ -43,6 +43,11 @@ export default function DiffView({ patch, notes = [], onComment }: Props) {
     </div>
   );
 }
+
+/** Plan and test results, which Journeyman commits itself. */
+const isRecord = ({ name }: FileDiffMetadata) => name.startsWith(".journeyman/");
+const ownRecordsLast = (files: FileDiffMetadata[]) =>
+  files.toSorted((a, b) => Number(isRecord(a)) - Number(isRecord(b)));
 
 export function summaryOf(file: FileDiffMetadata): FileSummary {
   const added = file.hunks.reduce((sum, hunk) => sum + hunk.additionLines, 0);

@@ -9,10 +9,10 @@ import { keys } from "@/api/queries";
 import { AgentPicker, ModelPicker, SandboxPicker, useModels, WorkflowPicker } from "@/components/choices";
 import { Trouble } from "@/components/feedback";
 import { Card } from "@/components/page";
+import { SmallField } from "@/components/small-field";
 import { Button } from "@/components/ui/button";
 import { type KnownRepository, useKnownRepositories, usePreferences } from "@/lib/preferences";
 import { RepositoryField } from "./repository-field";
-import { SmallField } from "./small-field";
 
 export type Draft = { repository_url: string; prompt: string; model?: string };
 

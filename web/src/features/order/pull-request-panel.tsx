@@ -7,6 +7,7 @@ import { ForgeLink } from "@/components/forge-link";
 import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
 import { Button } from "@/components/ui/button";
+import { withoutMarkers } from "@/lib/format";
 import { useControl } from "./use-control";
 
 export function PullRequestPanel({ order }: { order: Order }) {
@@ -50,6 +51,3 @@ export function PullRequestPanel({ order }: { order: Order }) {
     </div>
   );
 }
-
-/** The body without the comments that tell our own part from what people wrote around it. */
-export const withoutMarkers = (body: string) => body.replace(/<!--[\s\S]*?-->/g, "").trim();
