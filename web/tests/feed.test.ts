@@ -49,9 +49,24 @@ async function followed(answers: (Response | Error)[]) {
   return { seen, asked, problems };
 }
 
+/** A stream that breaks in the middle, as one of a killed server does. */
+function broken(...events: { sequence: number }[]) {
+  let told = false;
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  return new Response(
+    new ReadableStream({
+      pull(controller) {
+        if (told) controller.error(new TypeError("network error"));
+        else controller.enqueue(new TextEncoder().encode(text));
+        told = true;
+      },
+    }),
+  );
+}
+
 it("goes on after the last event when the connection breaks, without a gap or a repetition", async () => {
   const { seen, asked } = await followed([
-    stream(said(1), said(2)),
+    broken(said(1), said(2)),
     new TypeError("network error"),
     stream(said(2), said(3)),
   ]);

@@ -23,10 +23,10 @@ export function OrderRow({ order }: { order: Order }) {
         </p>
       </div>
       <OrderTime order={order} />
-      <span className="w-14 shrink-0 text-right text-xs tabular-nums text-muted-foreground">
+      <span className="shrink-0 text-right text-xs tabular-nums text-muted-foreground sm:w-14">
         {money(order.cost_usd)}
       </span>
-      <span className="flex w-38 shrink-0 justify-end">
+      <span className="flex shrink-0 justify-end max-sm:ml-auto sm:w-38">
         <StatusPill status={order.status} />
       </span>
     </Link>
@@ -39,7 +39,7 @@ function OrderTime({ order }: { order: Order }) {
     <time
       dateTime={order.created_at}
       title={whole(order.created_at)}
-      className="w-24 shrink-0 text-right text-xs tabular-nums text-muted-foreground max-sm:text-left"
+      className="shrink-0 text-right text-xs tabular-nums text-muted-foreground sm:w-24"
     >
       {order.status === "running" && order.execution_started_at
         ? duration(secondsBetween(order.execution_started_at, now))

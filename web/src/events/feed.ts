@@ -26,11 +26,12 @@ export type FeedOptions = {
 
 export async function follow(orderId: string, options: FeedOptions): Promise<void> {
   const { signal, wait = waitOrOnline } = options;
-  let last = options.after;
+  // Kept outside of the reading: a connection that breaks has brought events too.
+  const place = { last: options.after };
   let failures = 0;
   while (!signal.aborted) {
     try {
-      last = await readOnce(orderId, last, options, () => {
+      await readOnce(orderId, place, options, () => {
         failures = 0;
       });
     } catch (fault) {
@@ -51,18 +52,17 @@ export const backoff = (failures: number, random = Math.random()) =>
 
 async function readOnce(
   orderId: string,
-  after: number,
+  place: { last: number },
   options: FeedOptions,
   onOpen: () => void,
-): Promise<number> {
-  let last = after;
+): Promise<void> {
   const ending = new AbortController();
   const stop = () => ending.abort();
   options.signal.addEventListener("abort", stop);
   let silence = setTimeout(stop, SILENCE_MS);
   try {
     const answer = await (options.fetch ?? fetch)(`/api/agent-work-orders/${orderId}/events`, {
-      headers: { Accept: "text/event-stream", "Last-Event-ID": String(after) },
+      headers: { Accept: "text/event-stream", "Last-Event-ID": String(place.last) },
       signal: ending.signal,
     });
     if (!answer.ok || !answer.body) throw await refusalOf(answer);
@@ -75,16 +75,16 @@ async function readOnce(
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return last;
+      if (done) return;
       clearTimeout(silence);
       silence = setTimeout(stop, SILENCE_MS);
       parser.feed(value);
-      const { fresh, hole } = inSequence(batch, last);
+      const { fresh, hole } = inSequence(batch, place.last);
       batch = [];
-      last = fresh.at(-1)?.sequence ?? last;
+      place.last = fresh.at(-1)?.sequence ?? place.last;
       if (fresh.length) options.onEvents(fresh);
       reached();
-      if (hole) return last;
+      if (hole) return;
     }
   } finally {
     clearTimeout(silence);

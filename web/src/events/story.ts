@@ -266,15 +266,22 @@ function one(story: Story, event: EventMessage) {
       system("state", "Resumed");
       return;
     case "agent_work_order_changed":
-      if (event.title) system("state", `Renamed to ${event.title}`);
-      if (event.model) system("state", `Model is now ${event.model}`);
-      if (event.budget_usd != null) system("state", `Budget is now $${event.budget_usd}`);
+      system("state", changed(event));
       return;
     case "agent_work_order_retried":
       system("state", "Trying again", { detail: "Finished steps are not done again" });
       return;
   }
 }
+
+const changed = ({ title, model, budget_usd }: Of<"agent_work_order_changed">) =>
+  [
+    title && `Renamed to ${title}`,
+    model && `Model is now ${model}`,
+    budget_usd != null && `Budget is now $${budget_usd}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 const verified = (verification: string) =>
   ({

@@ -58,5 +58,10 @@ export function workflowName(type: string): string {
 
 export const commit = (sha: string) => sha.slice(0, 8);
 
-/** The body of a pull request without the comments that tell our own part from what people wrote. */
-export const withoutMarkers = (body: string) => body.replace(/<!--[\s\S]*?-->/g, "").trim();
+/** The body of a pull request without the markup that forges understand and we do not. */
+export const withoutMarkup = (body: string) =>
+  body
+    .replace(/<!--[\s\S]*?-->/g, "")
+    .replace(/<summary>([^<]*)<\/summary>/g, "\n### $1\n")
+    .replace(/<\/?(?:details|sub)>/g, "")
+    .trim();

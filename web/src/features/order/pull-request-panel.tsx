@@ -7,7 +7,7 @@ import { ForgeLink } from "@/components/forge-link";
 import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
 import { Button } from "@/components/ui/button";
-import { withoutMarkers } from "@/lib/format";
+import { withoutMarkup } from "@/lib/format";
 import { useControl } from "./use-control";
 
 export function PullRequestPanel({ order }: { order: Order }) {
@@ -46,7 +46,7 @@ export function PullRequestPanel({ order }: { order: Order }) {
         {data.branch} → {data.base}
       </p>
       <div className="mt-4 border-t pt-3 text-[13px]">
-        <Prose text={withoutMarkers(data.body)} />
+        <Prose text={withoutMarkup(data.body)} />
       </div>
     </div>
   );

@@ -10,7 +10,7 @@ import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toast";
-import { withoutMarkers } from "@/lib/format";
+import { withoutMarkup } from "@/lib/format";
 
 const DiffView = lazy(() => import("@/components/diff/diff-view"));
 
@@ -79,7 +79,7 @@ export function PullRequestPage() {
       }
     >
       <Card className="mb-6 px-5 py-3 text-[13px]">
-        <Prose text={withoutMarkers(data.body)} />
+        <Prose text={withoutMarkup(data.body)} />
       </Card>
       <Suspense fallback={<SkeletonRows rows={4} />}>{diff.data && <DiffView patch={diff.data} />}</Suspense>
     </Page>
