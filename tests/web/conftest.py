@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.house.source import ROOT
 from tests.journeys.product import Product
+
+_PATIENCE_MS = 60_000
+expect.set_options(timeout=_PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +49,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser that has never been here; what goes wrong on a page fails the test."""
     context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(_PATIENCE_MS)
     faults: list[str] = []
     context.on("weberror", lambda fault: faults.append(str(fault.error)))
     yield context

@@ -29,9 +29,11 @@ function Root() {
 
 function NotFound() {
   return (
-    <Empty icon={Compass} title="There is no such page">
-      The rail leads to those that exist; Ctrl K finds an order by its name.
-    </Empty>
+    <Page title="There is no such page">
+      <Empty icon={Compass} title="Perhaps it moved">
+        The rail leads to those that exist; Ctrl K finds an order by its name.
+      </Empty>
+    </Page>
   );
 }
 

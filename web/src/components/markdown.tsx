@@ -8,18 +8,22 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
 const PARTS: Components = {
-  a: ({ href, children }) => (
-    <a
-      href={href}
-      target="_blank"
-      rel="noopener noreferrer nofollow"
-      title={href}
-      className="text-primary underline underline-offset-2"
-    >
-      {children}
-      <ExternalLink aria-label="(leads away)" className="ml-0.5 inline size-3" />
-    </a>
-  ),
+  // An address that is no address of a page was taken away; what it said stays.
+  a: ({ href, children }) =>
+    href ? (
+      <a
+        href={href}
+        target="_blank"
+        rel="noopener noreferrer nofollow"
+        title={href}
+        className="text-primary underline underline-offset-2"
+      >
+        {children}
+        <ExternalLink aria-label="(leads away)" className="ml-0.5 inline size-3" />
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
   img: ({ alt, src }) => <span className="text-muted-foreground">[image: {alt || String(src ?? "")}]</span>,
   h1: ({ children }) => <p className="mt-3 mb-1 text-base font-semibold">{children}</p>,
   h2: ({ children }) => <p className="mt-3 mb-1 text-[15px] font-semibold">{children}</p>,
@@ -54,6 +58,7 @@ const PARTS: Components = {
       </table>
     </section>
   ),
+  th: ({ children }) => (children ? <th>{children}</th> : <td />),
   input: ({ checked }) => <span aria-hidden>{checked ? "☑ " : "☐ "}</span>,
 };
 

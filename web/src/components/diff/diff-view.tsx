@@ -13,7 +13,7 @@ import { cn } from "@/lib/cn";
 import { useIsDark } from "@/lib/theme";
 import { FileList, type FileSummary } from "./file-list";
 
-const THEMES = { light: "github-light", dark: "github-dark" } as const;
+const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } as const;
 /** More than this is shown when somebody opens it. */
 const LONG_LINES = 600;
 const MANY_FILES = 30;

@@ -33,7 +33,6 @@ export function Picker({
   return (
     <Popover.Root open={open} onOpenChange={setOpen}>
       <Popover.Trigger
-        aria-label={`${label}: ${chosen?.label ?? (value || "none")}`}
         disabled={disabled}
         className={cn(
           "inline-flex h-8 max-w-full min-w-0 items-center gap-1.5 rounded-md border bg-card px-2.5 text-xs hover:bg-muted",

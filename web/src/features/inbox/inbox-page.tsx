@@ -116,8 +116,8 @@ function EntryView({ entry: { order, reason }, onAway }: { entry: Entry; onAway:
           )}
         </div>
         {reason !== "approval" && (
-          <Button size="sm" look="quiet" aria-label={`Put away: ${order.title}`} onClick={onAway}>
-            <Check /> Done
+          <Button size="sm" look="quiet" onClick={onAway}>
+            <Check /> Done <span className="sr-only">with {order.title}</span>
           </Button>
         )}
       </div>

@@ -46,9 +46,11 @@ export function PromptBox({ order, queue }: Props) {
     const [, name, rest = ""] = /^\/(ask|work)\s+([\s\S]*)$/.exec(text) ?? [];
     const words = (name ? rest : text).trim();
     if (!words) return;
+    // Emptied at once: who goes on typing must not lose the next words to the answer for the last.
+    setText("");
     say.mutate(
       { text: words, mode: name === "ask" || name === "work" ? name : null },
-      { onSuccess: () => setText("") },
+      { onError: () => setText((typed) => typed || text) },
     );
   };
   const press = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
@@ -97,10 +99,9 @@ export function PromptBox({ order, queue }: Props) {
         <div className="flex items-end gap-2">
           <textarea
             data-slash
-            role="combobox"
             aria-label="Say something to the order"
-            aria-expanded={offered.length > 0}
-            aria-controls="commands"
+            aria-autocomplete="list"
+            aria-controls={chosen && "commands"}
             aria-activedescendant={chosen ? `command-${chosen.name}` : undefined}
             rows={1}
             value={text}
@@ -116,7 +117,7 @@ export function PromptBox({ order, queue }: Props) {
             }
             className="max-h-48 min-h-10 w-full resize-none rounded-lg border border-input bg-background px-3 py-2.5 text-sm [field-sizing:content] placeholder:text-muted-foreground"
           />
-          <Button look="primary" className="h-10" disabled={!text.trim() || say.isPending} onClick={send}>
+          <Button look="primary" className="h-10" disabled={!text.trim()} onClick={send}>
             {runs ? <Clock /> : <ArrowUp />} {runs ? "Queue" : "Send"}
           </Button>
         </div>

@@ -48,6 +48,7 @@ export function Timeline({ items, before, after }: Props) {
         ref={box}
         onScroll={scrolled}
         role="log"
+        data-count={count}
         aria-label="Timeline"
         aria-live="off"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
