@@ -1,6 +1,6 @@
 """Make the pictures of the README and the documentation, from the product as it is.
 
-`scripts/screenshots.sh` runs it. The orders in them are real ones of the scripted model, on the bundled sample.
+`scripts/screenshots.sh` runs it. The orders in them are real ones, of the scripted model.
 """
 
 import shutil
@@ -45,7 +45,7 @@ def picture_all(page: Page, product: Product, places: Path) -> None:
     page.wait_for_url("**/orders/wo-*")
     status(page, "Completed")
     open_panel(page, "Changes")
-    expect(page.get_by_text("def page_count").first).to_be_visible()
+    expect(page.get_by_text("unmodified lines").first).to_be_visible()
     picture(page, "order")
     open_panel(page, "Checks")
     picture(page, "checks")

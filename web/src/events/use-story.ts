@@ -1,6 +1,6 @@
 /** The one feed of an open order: it tells the story into the query cache and marks what it made stale. */
 
-import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { EventMessage, Problem } from "@/api/client";
 import { keys } from "@/api/queries";
@@ -14,7 +14,8 @@ const HIDDEN_MS = 10_000;
 const storyOf = (id: string) =>
   queryOptions<Story>({
     queryKey: keys.story(id),
-    queryFn: () => EMPTY,
+    // Only the feed writes it: whoever refreshes everything must not empty it.
+    queryFn: skipToken,
     initialData: EMPTY,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 5 * 60_000,
@@ -24,7 +25,7 @@ export function useStory(id: string): { story: Story; problem: Problem | null } 
   const client = useQueryClient();
   const visible = useVisible();
   const [problem, setProblem] = useState<Problem | null>(null);
-  const { data: story } = useQuery(storyOf(id));
+  const { data: story = EMPTY } = useQuery(storyOf(id));
 
   useEffect(() => {
     if (!visible) return;

@@ -22,10 +22,7 @@ export function useControl(id: string) {
   const client = useQueryClient();
   const refresh = () =>
     Promise.all([
-      client.invalidateQueries({
-        queryKey: ["order", id],
-        predicate: ({ queryKey }) => queryKey[2] !== "story",
-      }),
+      client.invalidateQueries({ queryKey: ["order", id] }),
       client.invalidateQueries({ queryKey: keys.orders }),
     ]);
   const act = useMutation({
