@@ -251,6 +251,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent-work-orders/{agent_work_order_id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fork
+         * @description Another order that has done what this one did before a step, and goes on with other choices.
+         */
+        post: operations["fork_api_agent_work_orders__agent_work_order_id__fork_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent-work-orders/{agent_work_order_id}/approvals": {
         parameters: {
             query?: never;
@@ -285,6 +305,46 @@ export interface paths {
          * @description Approve or reject a step; the decision is bound to the commit that the branch is at.
          */
         post: operations["decide_api_agent_work_orders__agent_work_order_id__approvals__step__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cost
+         * @description Calls that were answered, through whichever agent.
+         */
+        get: operations["cost_api_agent_work_orders__agent_work_order_id__cost_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/spending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spending
+         * @description What all orders spent on models on each of the last days, and what they may.
+         */
+        get: operations["spending_api_spending_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -665,6 +725,25 @@ export interface components {
             /** Agents */
             agents: components["schemas"]["AgentChoice"][];
         };
+        /** AgentCost */
+        AgentCost: {
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Tokens Cache Read */
+            tokens_cache_read: number;
+            /** Tokens Cache Write */
+            tokens_cache_write: number;
+            /** Agent */
+            agent: string;
+        };
         /**
          * AgentNotice
          * @description Something went wrong between model and agent and was dealt with: said, so that nobody wonders.
@@ -772,6 +851,12 @@ export interface components {
              * @enum {string}
              */
             verification: "passed" | "failed" | "reviewed" | "none";
+            /** Worker Id */
+            worker_id: string | null;
+            /** Queue Position */
+            queue_position?: number | null;
+            /** Resume At */
+            resume_at: string | null;
         };
         /**
          * AgentWorkOrderAwaitingApproval
@@ -840,6 +925,8 @@ export interface components {
             model: string;
             /** Title */
             title: string;
+            /** Forked From */
+            forked_from?: string | null;
         };
         /** AgentWorkOrderFailed */
         AgentWorkOrderFailed: {
@@ -867,6 +954,35 @@ export interface components {
              * @enum {string}
              */
             type: "agent_work_order_paused";
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Error Category */
+            error_category?: string | null;
+            /**
+             * Hint
+             * @default
+             */
+            hint: string;
+            /** Resume At */
+            resume_at?: string | null;
+        };
+        /**
+         * AgentWorkOrderRequeued
+         * @description The order waits for another attempt: whoever worked on it does not go on.
+         */
+        AgentWorkOrderRequeued: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent_work_order_requeued";
+            /** Worker Id */
+            worker_id: string;
+            /** Reason */
+            reason: string;
         };
         /** AgentWorkOrderResumed */
         AgentWorkOrderResumed: {
@@ -896,6 +1012,11 @@ export interface components {
             type: "agent_work_order_started";
             /** Round */
             round: number;
+            /**
+             * Worker Id
+             * @default
+             */
+            worker_id: string;
         };
         /** ApprovalDecided */
         ApprovalDecided: {
@@ -910,7 +1031,7 @@ export interface components {
              * Decision
              * @enum {string}
              */
-            decision: "approved" | "rejected";
+            decision: "approved" | "rejected" | "rework";
             /** Comment */
             comment: string;
             /** Commit Sha */
@@ -973,6 +1094,20 @@ export interface components {
              */
             access_verified_at: string;
         };
+        /** DayCost */
+        DayCost: {
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number;
+        };
         /** DecisionRequest */
         DecisionRequest: {
             /**
@@ -985,6 +1120,11 @@ export interface components {
              * @default
              */
             comment: string;
+            /**
+             * Rework
+             * @default false
+             */
+            rework: boolean;
         };
         /**
          * EventMessage
@@ -995,7 +1135,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1026,6 +1166,19 @@ export interface components {
             agent_work_order_id: string;
             /** Evidence */
             evidence: components["schemas"]["EvidenceRecord"][];
+        };
+        /** ForkRequest */
+        ForkRequest: {
+            /** From Step */
+            from_step: string;
+            /** Initial Prompt */
+            initial_prompt?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Budget Usd */
+            budget_usd?: number | null;
         };
         /** GitBranchCreated */
         GitBranchCreated: {
@@ -1343,8 +1496,29 @@ export interface components {
         ModelChoices: {
             /** Models */
             models: components["schemas"]["ModelChoice"][];
+            /** Troubles */
+            troubles: string[];
             /** Default Model */
             default_model: string | null;
+        };
+        /** ModelCost */
+        ModelCost: {
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Tokens Cache Read */
+            tokens_cache_read: number;
+            /** Tokens Cache Write */
+            tokens_cache_write: number;
+            /** Model */
+            model: string;
         };
         /** NewWorkOrder */
         NewWorkOrder: {
@@ -1391,6 +1565,22 @@ export interface components {
             /** Base Branch */
             base_branch: string | null;
             workflow: components["schemas"]["Workflow"];
+        };
+        /** OrderCost */
+        OrderCost: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Budget Usd */
+            budget_usd: number | null;
+            total: components["schemas"]["Total"];
+            /** By Round */
+            by_round: components["schemas"]["RoundCost"][];
+            /** By Step */
+            by_step: components["schemas"]["StepCost"][];
+            /** By Model */
+            by_model: components["schemas"]["ModelCost"][];
+            /** By Agent */
+            by_agent: components["schemas"]["AgentCost"][];
         };
         /** PhaseSpan */
         PhaseSpan: {
@@ -1579,6 +1769,30 @@ export interface components {
             /** Repository Url */
             repository_url: string;
         };
+        /** RetryRequest */
+        RetryRequest: {
+            /** From Step */
+            from_step?: string | null;
+        };
+        /** RoundCost */
+        RoundCost: {
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Tokens Cache Read */
+            tokens_cache_read: number;
+            /** Tokens Cache Write */
+            tokens_cache_write: number;
+            /** Round */
+            round: number;
+        };
         /** Sample */
         Sample: {
             /** Repository Url */
@@ -1677,6 +1891,17 @@ export interface components {
             /** Agent Work Order Id */
             agent_work_order_id?: string | null;
         };
+        /** Spent */
+        Spent: {
+            /** Days */
+            days: components["schemas"]["DayCost"][];
+            /** Budget Per Day Usd */
+            budget_per_day_usd: number | null;
+            /** Budget Total Usd */
+            budget_total_usd: number | null;
+            /** Spent Total Usd */
+            spent_total_usd: number;
+        };
         /** Step */
         Step: {
             /** Round */
@@ -1733,6 +1958,27 @@ export interface components {
             output: {
                 [key: string]: unknown;
             };
+        };
+        /** StepCost */
+        StepCost: {
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Tokens Cache Read */
+            tokens_cache_read: number;
+            /** Tokens Cache Write */
+            tokens_cache_write: number;
+            /** Round */
+            round: number;
+            /** Step */
+            step: string;
         };
         /** StepFailed */
         StepFailed: {
@@ -1914,6 +2160,23 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             };
+        };
+        /** Total */
+        Total: {
+            /** Calls */
+            calls: number;
+            /** Unpriced Calls */
+            unpriced_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Tokens Cache Read */
+            tokens_cache_read: number;
+            /** Tokens Cache Write */
+            tokens_cache_write: number;
         };
         /** VerificationAttemptCompleted */
         VerificationAttemptCompleted: {
@@ -2517,10 +2780,49 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryRequest"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneWorkOrder"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fork_api_agent_work_orders__agent_work_order_id__fork_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2593,6 +2895,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OneWorkOrder"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cost_api_agent_work_orders__agent_work_order_id__cost_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderCost"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spending_api_spending_get: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Spent"];
                 };
             };
             /** @description A problem, as application/problem+json */
