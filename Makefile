@@ -1,6 +1,6 @@
 # Every target is one script, so that all of it works without make too.
 # More arguments for pytest: make test ARGS="tests/house -x"
-.PHONY: run test setup lint format bench faults soak lock clean
+.PHONY: run test setup lint format bench faults soak lock clean web screenshots
 
 run: ; @scripts/run.sh
 test: ; @scripts/test.sh $(ARGS)
@@ -12,3 +12,5 @@ faults: ; @scripts/faults.sh $(ARGS)
 soak: ; @scripts/soak.sh
 lock: ; @scripts/lock.sh
 clean: ; @scripts/clean.sh
+web: ; @scripts/web.sh
+screenshots: ; @scripts/screenshots.sh

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
+scripts/web.sh
 
 stamp=.venv-peers/journeyman.stamp
 wanted="$PWD $(sha256sum bench/requirements-peers.lock)"
@@ -16,7 +17,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 missed=0
-for bench in agent_loop start orders submit_to_pull_request gateway agents; do
+for bench in agent_loop start orders submit_to_pull_request gateway agents web; do
   PYTHONPATH=. .venv/bin/python "bench/$bench.py" "$@" || missed=1
 done
 exit "$missed"

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+rm -rf .venv .venv-peers web/node_modules src/journeyman/web_dist .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 find . -name node_modules -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh run
+scripts/web.sh || echo "The web UI could not be built; going on without it. Everything else works." >&2
 
 # Port 0 means any free one; it is chosen here, because the demo has to find the server.
 place=$(

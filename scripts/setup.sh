@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set up this machine: system packages, .venv, the package itself. Does nothing where nothing is missing.
 #   scripts/setup.sh run    what the product needs
-#   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo,
+#   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo, chromium,
 #                           and the agents that others make, in .agents/ of this checkout
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -47,6 +47,7 @@ missing_packages() { # by their Debian names
   command -v cargo >/dev/null || echo cargo
   # The clock that jumps in a test is a small library in C.
   command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
+  command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
 }
 
 give_up() {

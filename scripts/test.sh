@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 scripts/lint.sh
+scripts/web_test.sh
+scripts/web.sh
 
 workers=$(nproc)
 .venv/bin/pytest -n "$((workers < 4 ? workers : 4))" "$@"

@@ -38,7 +38,9 @@ class ModelPrice(BaseModel):
 class Settings(BaseModel):
     """What an operator can choose. A field's alias is the name of its environment variable."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, use_attribute_docstrings=True
+    )
 
     home: Path = Field(default_factory=_default_home, alias="JOURNEYMAN_HOME")
     """Where databases, mirrors, workspaces and logs live."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from journeyman.cli.demo import prepare
+from journeyman.git.sample import prepare
 from tests.api.parts import git
 from tests.cli.jm import Terminal
 

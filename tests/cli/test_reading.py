@@ -28,7 +28,7 @@ async def test_list_and_show_tell_the_state(terminal: Terminal, order_id: str) -
     listed = await terminal.run("list")
     assert all(word in listed.out for word in (order_id, "completed", "passed", "Fix the pager"))
     shown = await terminal.run("show", order_id)
-    for word in ("completed", "passed", "/api/local-forge/pull-requests/1", "builtin · scripted/demo"):
+    for word in ("completed", "passed", "/local-forge/pull-requests/1", "builtin · scripted/demo"):
         assert word in shown.out
 
 

@@ -90,7 +90,7 @@ async def test_a_pull_request_has_an_address_at_the_server(forge: LocalForge, tm
 
     pull = await forge.get_pull_request(number)
 
-    assert pull.url == f"http://127.0.0.1:8700/api/local-forge/pull-requests/{number}"
+    assert pull.url == f"http://127.0.0.1:8700/local-forge/pull-requests/{number}"
 
 
 async def test_a_pull_request_that_does_not_exist_is_not_found(forge: LocalForge) -> None:

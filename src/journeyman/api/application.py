@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from journeyman.api import (
     cleanup,
+    configuration,
     control,
     costs,
     github,
@@ -16,6 +17,7 @@ from journeyman.api import (
     problems,
     prompts,
     quick_jobs,
+    web,
     work_orders,
 )
 from journeyman.api.guard import Guard
@@ -25,6 +27,19 @@ from journeyman.api.services import Services
 
 
 def create_app(services: Services) -> FastAPI:
+    app = described()
+    app.state.services = services
+    app.router.default = web.Pages()
+    problems.install(app)
+    # The last one added is the first that a request meets.
+    app.add_middleware(problems.Unexpected)
+    app.add_middleware(Idempotency, database=services.database)
+    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
+    return app
+
+
+def described() -> FastAPI:
+    """Every call, with nobody behind it yet: enough to ask for the OpenAPI document."""
     app = FastAPI(
         title="Journeyman",
         description="Hand it a work order, get back a draft pull request with proof.",
@@ -35,24 +50,7 @@ def create_app(services: Services) -> FastAPI:
         redirect_slashes=False,
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
-    app.state.services = services
-    for room in (
-        work_orders,
-        control,
-        costs,
-        prompts,
-        live,
-        github,
-        lookups,
-        local_forge,
-        quick_jobs,
-        cleanup,
-        health,
-    ):
+    orders = (work_orders, control, costs, prompts, live)
+    for room in (*orders, github, lookups, local_forge, configuration, quick_jobs, cleanup, health):
         app.include_router(room.router)
-    problems.install(app)
-    # The last one added is the first that a request meets.
-    app.add_middleware(problems.Unexpected)
-    app.add_middleware(Idempotency, database=services.database)
-    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
     return app

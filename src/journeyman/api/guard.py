@@ -23,7 +23,9 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
 }
+"""What an answer has unless its handler says otherwise."""
 _CLOSE_REFUSED = 4403
 
 
@@ -92,8 +94,8 @@ class Guard:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
-                headers.setdefault("Cache-Control", "no-store")
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         return sending

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field
 
-from journeyman.api.models import AgentWorkOrder, event_message
+from journeyman.api.models import AgentWorkOrder, EventMessage, event_message
 from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, find_order
 from journeyman.errors import NotFound
@@ -36,7 +36,11 @@ class StreamQuery(BaseModel):
     """`finished` ends the stream when the order is at rest; without it the stream stays open."""
 
 
-@router.get("/api/agent-work-orders/{agent_work_order_id}/events", response_class=EventSourceResponse)
+@router.get(
+    "/api/agent-work-orders/{agent_work_order_id}/events",
+    response_class=EventSourceResponse,
+    responses={200: {"model": EventMessage}},
+)
 async def events(
     order: Order,
     query: Annotated[StreamQuery, Query()],

@@ -1,14 +1,33 @@
-"""The pull requests of repositories on this machine."""
+"""The pull requests of repositories on this machine, and the button that merges one."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from journeyman.api.models import Line, LocalPullRequest, LocalPullRequestPage, PageQuery
-from journeyman.api.services import Given
+from journeyman.api.models import (
+    Line,
+    LocalPullRequest,
+    LocalPullRequestPage,
+    PageQuery,
+    ShownPullRequest,
+)
+from journeyman.api.services import Given, Services
+from journeyman.errors import Conflict, InvalidRepository
+from journeyman.events.types import GithubPullRequestUpdated
+from journeyman.forges.base import Person, PullRequest
+from journeyman.forges.standing import note_state
+from journeyman.git.commits import JOURNEYMAN
+from journeyman.git.merge import merge
+from journeyman.git.run import host_author
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.repositories import parse_repository
+from journeyman.work_orders.store import OrderFilter
 
 router = APIRouter(prefix="/api/local-forge/pull-requests", tags=["local forge"])
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 class PullRequestQuery(PageQuery):
@@ -27,7 +46,56 @@ async def list_pull_requests(
 
 
 @router.get("/{number}")
-async def show_pull_request(
-    number: Annotated[int, Path(ge=1, le=2**31 - 1)], services: Given
-) -> LocalPullRequest:
-    return LocalPullRequest.model_validate(await services.local_pull_requests.get_pull_request(number))
+async def show_pull_request(number: Number, services: Given) -> ShownPullRequest:
+    found = await services.local_pull_requests.get_pull_request(number)
+    return _shown(found, await _order_of(found, services))
+
+
+@router.post("/{number}/merge")
+async def merge_pull_request(number: Number, services: Given) -> ShownPullRequest:
+    """Merge the branch into its base, in the repository itself; one that is merged already stays so."""
+    found = await services.local_pull_requests.get_pull_request(number)
+    order = await _order_of(found, services)
+    if found.state == "merged":
+        return _shown(found, order)
+    if found.state == "closed" or found.draft:
+        state = "closed" if found.state == "closed" else "a draft"
+        raise Conflict(f"pull request {number} is {state}", hint="Mark it ready for review, then merge it.")
+    repository = parse_repository(
+        found.repository_url, github_url=services.settings.github_url, allow_local=True
+    )
+    if repository.path is None:
+        raise InvalidRepository(f"{repository.url} is not a directory of this machine")
+    await merge(
+        repository.path,
+        base=found.base,
+        branch=found.branch,
+        message=f"Merge pull request #{number}: {found.title}",
+        author=await _author(services.settings),
+    )
+    merged = await services.local_pull_requests.mark_merged(number)
+    if order is not None:
+        told = GithubPullRequestUpdated(
+            github_pull_request_url=merged.url, number=number, draft=False, state="merged"
+        )
+        order = await note_state(services.orders, order, merged, told)
+    return _shown(merged, order)
+
+
+async def _order_of(found: PullRequest, services: Services) -> WorkOrder | None:
+    of_branch = OrderFilter(repository_url=found.repository_url, git_branch_name=found.branch)
+    orders, _ = await services.orders.find(of_branch, limit=1)
+    return orders[0] if orders else None
+
+
+async def _author(settings: Settings) -> Person:
+    if settings.git_author_name and settings.git_author_email:
+        return Person(settings.git_author_name, settings.git_author_email)
+    return await host_author() or JOURNEYMAN
+
+
+def _shown(found: PullRequest, order: WorkOrder | None) -> ShownPullRequest:
+    local = LocalPullRequest.model_validate(found)
+    return ShownPullRequest(
+        **dict(local), agent_work_order_id=None if order is None else order.agent_work_order_id
+    )

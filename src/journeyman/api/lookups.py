@@ -3,11 +3,13 @@
 import asyncio
 from typing import get_args
 
+import yaml
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from journeyman.api.services import Given
 from journeyman.errors import InvalidWorkflow
+from journeyman.git.sample import SAMPLE_MODEL, SAMPLE_TASK, prepare
 from journeyman.work_orders.order import SandboxType
 from journeyman.workflows.schema import Workflow
 
@@ -56,6 +58,7 @@ class WorkflowStep(BaseModel):
     name: str
     kind: str
     depends_on: tuple[str, ...]
+    requires_approval: bool
 
 
 class WorkflowChoice(_Choice):
@@ -64,6 +67,8 @@ class WorkflowChoice(_Choice):
     """Null, as the fields below are empty, when the file of the workflow cannot be used."""
     description: str = ""
     steps: list[WorkflowStep] = []
+    yaml: str = ""
+    """The definition, as it would stand in a file."""
 
 
 class WorkflowChoices(BaseModel):
@@ -124,9 +129,28 @@ def _workflow_choice(name: str, workflow: Workflow | InvalidWorkflow) -> Workflo
         version=workflow.version,
         description=workflow.description,
         steps=[WorkflowStep.model_validate(step) for step in workflow.steps],
+        yaml=_as_yaml(workflow),
         ready=True,
         needs="",
     )
+
+
+def _as_yaml(workflow: Workflow) -> str:
+    definition = workflow.model_dump(mode="json", exclude_defaults=True)
+    return yaml.safe_dump(definition, sort_keys=False, allow_unicode=True, width=100)
+
+
+class Sample(BaseModel):
+    repository_url: str
+    initial_prompt: str
+    model: str
+
+
+@router.post("/sample", status_code=201)
+async def sample(services: Given) -> Sample:
+    """A small repository with a mistake in it, made when it is not there yet, and a task that fits."""
+    path = await asyncio.to_thread(prepare, services.settings.home / "samples")
+    return Sample(repository_url=path.as_uri(), initial_prompt=SAMPLE_TASK, model=SAMPLE_MODEL)
 
 
 @router.get("/sandboxes")

@@ -8,9 +8,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+)
 
-from journeyman.events.types import Phase, StoredEvent
+from journeyman.events.types import Event, Phase, StoredEvent
 from journeyman.forges.base import PullRequest
 from journeyman.work_orders.order import (
     PullRequestState,
@@ -21,6 +29,7 @@ from journeyman.work_orders.order import (
     WorkOrder,
 )
 from journeyman.work_orders.store import Sort
+from journeyman.workflows.schema import Workflow
 
 DEFAULT_WORKFLOW = "agent_workflow_plan_build_test"
 DEFAULT_SANDBOX: SandboxType = "git_worktree"
@@ -82,6 +91,15 @@ class NewWorkOrder(_Request):
     """What the work starts from; the repository's default branch when left out."""
     budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     priority: int = Field(default=0, ge=0, le=9)
+
+
+class WorkOrderChange(_Request):
+    """What is left out, or null, stays as it is."""
+
+    title: Annotated[Name, Field(pattern=r"\S")] | None = None
+    model: Name | None = None
+    """As `provider/model`; not while the order runs."""
+    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class ListQuery(_Request):
@@ -146,6 +164,11 @@ class AgentWorkOrder(_Answer):
 class OneWorkOrder(_Answer):
     agent_work_order: AgentWorkOrder
     logs_url: str
+    initial_prompt: str
+    base_branch: str | None
+    """What the work starts from; null means the repository's default branch."""
+    workflow: Workflow
+    """As it was when the order, or its round, was accepted."""
 
     @classmethod
     def of(cls, order: WorkOrder, queue_position: int | None = None) -> Self:
@@ -153,6 +176,9 @@ class OneWorkOrder(_Answer):
         return cls(
             agent_work_order=shown.model_copy(update={"queue_position": queue_position}),
             logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
+            initial_prompt=order.initial_prompt,
+            base_branch=order.base_branch,
+            workflow=Workflow.model_validate(order.workflow),
         )
 
 
@@ -251,7 +277,7 @@ class RepositoryAnswer(_Answer):
     error_message: str | None
 
 
-class LocalPullRequest(_Answer):
+class PullRequestAnswer(_Answer):
     number: int
     url: str
     title: str
@@ -260,6 +286,15 @@ class LocalPullRequest(_Answer):
     state: Literal["open", "closed", "merged"]
     branch: str
     base: str
+
+
+class LocalPullRequest(PullRequestAnswer):
+    repository_url: str
+
+
+class ShownPullRequest(LocalPullRequest):
+    agent_work_order_id: str | None = None
+    """The order whose branch it is."""
 
 
 class LocalPullRequestPage(_Answer):
@@ -274,6 +309,22 @@ class LocalPullRequestPage(_Answer):
             total_count=total,
             has_more=offset + len(found) < total,
         )
+
+
+class EventMessage(RootModel[Event]):
+    """An event as streams carry it: its own fields, and beside them its place in the order's sequence."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "type": "object",
+            "properties": {
+                "agent_work_order_id": {"type": "string"},
+                "sequence": {"type": "integer"},
+                "timestamp": {"type": "string", "format": "date-time"},
+            },
+            "required": ["agent_work_order_id", "sequence", "timestamp"],
+        }
+    )
 
 
 def event_message(stored: StoredEvent) -> Mapping[str, Any]:

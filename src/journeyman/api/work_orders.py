@@ -17,8 +17,10 @@ from journeyman.api.models import (
     NewWorkOrder,
     OneWorkOrder,
     PageQuery,
+    PullRequestAnswer,
     Step,
     Steps,
+    WorkOrderChange,
     WorkOrderPage,
     event_message,
 )
@@ -26,7 +28,7 @@ from journeyman.api.services import Given
 from journeyman.api.submission import submit
 from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
-from journeyman.events.types import GithubPullRequestUpdated, StoredEvent
+from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
 from journeyman.forges.standing import note_state
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -82,6 +84,25 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
 async def show(order: Order, services: Given) -> OneWorkOrder:
     places = await services.control.positions() if order.is_waiting else {}
     return OneWorkOrder.of(order, places.get(order.agent_work_order_id))
+
+
+@router.patch("/{agent_work_order_id}")
+async def change(order: Order, request: WorkOrderChange, services: Given) -> OneWorkOrder:
+    """Give the order another name, model or budget."""
+    changes = request.model_dump(exclude_none=True)
+    if request.title is not None:
+        changes["title"] = request.title.strip()
+    if request.model is not None:
+        if order.status == "running":
+            raise Conflict(
+                "the order is running, and its model cannot change while it generates",
+                hint="Pause it first, or wait until it rests.",
+            )
+        services.gateway.check_model(request.model)
+    if changes:
+        told = AgentWorkOrderChanged(**changes)
+        order = await services.orders.change(order.agent_work_order_id, told, **changes)
+    return OneWorkOrder.of(order)
 
 
 @router.get("/{agent_work_order_id}/git-progress")
@@ -148,20 +169,33 @@ async def evidence(order: Order, services: Given) -> EvidenceRecords:
     )
 
 
+@router.get("/{agent_work_order_id}/pull-request")
+async def pull_request(order: Order, services: Given) -> PullRequestAnswer:
+    """The order's pull request as its forge has it now."""
+    repository = repository_of(order, services.settings)
+    forge = services.forges[repository.forge]
+    found = await forge.read_pull_request(repository, _pull_request_number(order))
+    return PullRequestAnswer.model_validate(found)
+
+
 @router.post("/{agent_work_order_id}/pull-request/ready")
 async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder:
     """Take the pull request out of draft; one that is out already stays as it is."""
+    repository = repository_of(order, services.settings)
+    changed = await services.forges[repository.forge].mark_ready(repository, _pull_request_number(order))
+    told = GithubPullRequestUpdated(
+        github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
+    )
+    return OneWorkOrder.of(await note_state(services.orders, order, changed, told))
+
+
+def _pull_request_number(order: WorkOrder) -> int:
     if order.github_pull_request_number is None:
         raise Conflict(
             f"{order.agent_work_order_id} has no pull request yet",
             hint="It appears after the first commit; watch the order, then ask again.",
         )
-    repository = repository_of(order, services.settings)
-    changed = await services.forges[repository.forge].mark_ready(repository, order.github_pull_request_number)
-    told = GithubPullRequestUpdated(
-        github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
-    )
-    return OneWorkOrder.of(await note_state(services.orders, order, changed, told))
+    return order.github_pull_request_number
 
 
 def repository_of(order: WorkOrder, settings: Settings) -> Repository:

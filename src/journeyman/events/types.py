@@ -100,6 +100,15 @@ class AgentWorkOrderRequeued(_Event):
     reason: str
 
 
+class AgentWorkOrderChanged(_Event):
+    """A person gave the order another name, model or budget. What is null was left as it is."""
+
+    type: Literal["agent_work_order_changed"] = "agent_work_order_changed"
+    title: str | None = None
+    model: str | None = None
+    budget_usd: float | None = None
+
+
 class SandboxCreated(_Event):
     type: Literal["sandbox_created"] = "sandbox_created"
     sandbox_identifier: str
@@ -340,6 +349,7 @@ class GithubPullRequestUpdated(_Event):
     github_pull_request_url: str
     number: int
     draft: bool
+    state: Literal["open", "closed", "merged"] = "open"
 
 
 class GithubPullRequestClosed(_Event):
@@ -375,6 +385,7 @@ Event = Annotated[
     | AgentWorkOrderCancelled
     | AgentWorkOrderRetried
     | AgentWorkOrderRequeued
+    | AgentWorkOrderChanged
     | SandboxCreated
     | SandboxCleanupCompleted
     | SandboxCleanupFailed

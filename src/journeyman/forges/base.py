@@ -50,6 +50,8 @@ class PullRequest:
     base: str
     was_created: bool = False
     """True only in the answer of the call that made it."""
+    repository_url: str = ""
+    """Told by a shelf, which keeps pull requests of many repositories."""
 
 
 class Forge(Protocol):
@@ -101,3 +103,7 @@ class PullRequestShelf(Protocol):
     ) -> tuple[list[PullRequest], int]: ...
 
     async def get_pull_request(self, number: int) -> PullRequest: ...
+
+    async def mark_merged(self, number: int) -> PullRequest:
+        """Write down that its branch was merged; merging is git's."""
+        ...

@@ -89,6 +89,12 @@ class LocalForge:
     async def get_pull_request(self, number: int) -> PullRequest:
         return await self._pull_requests.get(number)
 
+    async def mark_merged(self, number: int) -> PullRequest:
+        kept = await self._pull_requests.get(number)
+        return await self._pull_requests.change(
+            kept.repository_url, number, lambda now: replace(now, state="merged")
+        )
+
 
 def _path(repository: Repository) -> Path:
     if repository.path is None:

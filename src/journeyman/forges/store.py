@@ -19,7 +19,7 @@ from journeyman.forges.tables import local_pull_requests as table
 class LocalPullRequests:
     def __init__(self, database: Database, server_url: str) -> None:
         self._database = database
-        self._pages = f"{server_url.rstrip('/')}/api/local-forge/pull-requests"
+        self._pages = f"{server_url.rstrip('/')}/local-forge/pull-requests"
 
     async def open(
         self, repository_url: str, *, branch: str, base: str, title: str, body: str
@@ -109,6 +109,7 @@ class LocalPullRequests:
             state=row["state"],
             branch=row["branch"],
             base=row["base"],
+            repository_url=row["repository_url"],
         )
 
 

@@ -61,6 +61,7 @@ class OrderFilter:
     status: str | None = None
     repository_url: str | None = None
     workflow_type: str | None = None
+    git_branch_name: str | None = None
     text: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
@@ -71,6 +72,7 @@ class OrderFilter:
             "status": self.status,
             "repository_url": self.repository_url,
             "workflow_type": self.workflow_type,
+            "git_branch_name": self.git_branch_name,
         }
         found = [column[name] == value for name, value in exact.items() if value is not None]
         if self.text:

@@ -1,0 +1,76 @@
+"""The web UI's files, as they were built into the package.
+
+They answer what no call of the API does. A page's address is the program's own business, so every
+address that a browser wants as a page gets the one document; what does not exist for a program stays
+not found. The policy lets the page load and reach nothing but this server: whatever an agent wrote,
+it stays text.
+"""
+
+from importlib.resources import files
+from mimetypes import guess_type
+from pathlib import Path
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        # Dialogs and the diff view put style elements into the page. Styles can fetch nothing from outside.
+        "style-src 'self' 'unsafe-inline'",
+        "font-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_DOCUMENT: Final = "index.html"
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_OTHERS: Final = ("api/", "ws/")
+"""Below these there are calls only: a wrong address there is a mistake, not a page."""
+
+
+class Pages:
+    def __init__(self, directory: Path | None = None) -> None:
+        self._directory = directory or Path(str(files("journeyman") / "web_dist"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)
+            return
+        if scope["method"] not in ("GET", "HEAD"):
+            raise HTTPException(404)
+        await self._answer(scope["path"].strip("/"), Headers(scope=scope))(scope, receive, send)
+
+    def _answer(self, path: str, headers: Headers) -> Response:
+        if path and path != _DOCUMENT and path in self._files():
+            return self._file(path, headers)
+        if "text/html" not in headers.get("accept", "") or f"{path}/".startswith(_OTHERS):
+            raise HTTPException(404)
+        if not (self._directory / _DOCUMENT).is_file():
+            return PlainTextResponse(
+                "The web UI was not built; `scripts/web.sh` does it. The API and `jm` work without it.\n",
+                status_code=503,
+            )
+        return self._file(_DOCUMENT, headers)
+
+    def _files(self) -> frozenset[str]:
+        found = self._directory.rglob("*")
+        return frozenset(path.relative_to(self._directory).as_posix() for path in found if path.is_file())
+
+    def _file(self, path: str, headers: Headers) -> Response:
+        # A name under assets/ holds a digest of its content; the others must be asked for again.
+        cache = _FOR_EVER if path.startswith("assets/") else "no-cache"
+        own = {"Content-Security-Policy": _POLICY, "Cache-Control": cache, "Vary": "Accept-Encoding"}
+        kind = guess_type(path)[0] or "application/octet-stream"
+        packed = self._directory / f"{path}.gz"
+        if "gzip" in headers.get("accept-encoding", "") and packed.is_file():
+            return FileResponse(packed, media_type=kind, headers={**own, "Content-Encoding": "gzip"})
+        return FileResponse(self._directory / path, media_type=kind, headers=own)

@@ -1,0 +1,62 @@
+"""A real browser on the real product: the UI as it was built, Chromium without a head, the scripted model."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.house.source import ROOT
+from tests.journeys.product import Product
+
+_PATIENCE_MS = 60_000
+expect.set_options(timeout=_PATIENCE_MS)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    assert found, "there is no Chromium; run `make setup`"
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The UI of these sources; of several workers, the first builds it."""
+    lock = tmp_path_factory.getbasetemp().parent / "web-build.lock"
+    subprocess.run(["flock", str(lock), str(ROOT / "scripts" / "web.sh")], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    home: Path = tmp_path_factory.mktemp("web") / "home"
+    home.mkdir()
+    with Product(home) as product:
+        yield product
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser that has never been here; what goes wrong on a page fails the test."""
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(_PATIENCE_MS)
+    faults: list[str] = []
+    context.on("weberror", lambda fault: faults.append(str(fault.error)))
+    yield context
+    context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()

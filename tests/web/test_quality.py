@@ -1,0 +1,223 @@
+"""Long stories, hostile words, small screens, and people who use no mouse or see otherwise."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database, database_url
+from journeyman.events.feed import Feed
+from journeyman.events.types import AgentText, Event, ToolCallCompleted, ToolCallStarted
+from journeyman.work_orders.store import WorkOrders
+from tests.house.source import ROOT
+from tests.journeys.product import Product
+from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, calls, make_repository, says
+from tests.web.test_journeys import GATED, open_panel, status
+
+AXE = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text()
+HOSTILE = (
+    '<img src=x onerror="window.owned=1"><script>window.owned=1</script> '
+    "[press me](javascript:window.owned=1) ![pixel](https://evil.example/pixel.png) "
+    "<iframe src=https://evil.example></iframe> <a href=https://evil.example>out</a>"
+)
+
+
+def many_events(count: int) -> Iterator[Event]:
+    for number in range(count // 5):
+        call = f"call-{number}"
+        yield AgentText(step="build", text=f"Thought {number} ")
+        yield AgentText(step="build", text="goes on.")
+        yield ToolCallStarted(
+            step="build", call_id=call, tool="shell", arguments={"command": f"echo {number}"}
+        )
+        yield ToolCallCompleted(
+            step="build",
+            call_id=call,
+            tool="shell",
+            ok=True,
+            exit_code=0,
+            duration_seconds=0.1,
+            output="x\n" * 50,
+        )
+        yield AgentText(step="build", text=f"\n\nDone {number}.")
+
+
+def tell(product: Product, order_id: str, events: list[Event]) -> None:
+    """Write events as the server does, beside it."""
+
+    async def write() -> None:
+        database = Database(database_url("", product.home))
+        await WorkOrders(database, Feed(database), Redactor([])).emit(order_id, *events)
+        await database.close()
+
+    # The browser's own loop runs in this thread.
+    with ThreadPoolExecutor() as aside:
+        aside.submit(asyncio.run, write()).result()
+
+
+@pytest.fixture(scope="module")
+def finished(product: Product, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An order in each state that a page can show."""
+    (product.home / "workflows").mkdir()
+    (product.home / "workflows" / "gated.yaml").write_text(GATED)
+    places = tmp_path_factory.mktemp("repositories")
+    fix = product.script("fix", PLANS, builds(FIXED))
+    orders = {
+        "completed": product.submit(make_repository(places / "a"), fix),
+        "failed": product.submit(make_repository(places / "b", NEVER), fix),
+        "waiting": product.submit(make_repository(places / "c"), fix, workflow_type="gated"),
+    }
+    for order in orders.values():
+        product.finish(order)
+    return orders
+
+
+def test_five_thousand_events_are_drawn_only_where_they_are_seen(
+    product: Product, page: Page, tmp_path: Path
+) -> None:
+    model = product.script("built", builds(FIXED))
+    order = product.submit(make_repository(tmp_path / "long"), model, workflow_type="agent_workflow_build")
+    product.finish(order)
+    tell(product, order, list(many_events(5000)))
+    page.goto(f"{product.url}/orders/{order}")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("Done 999.")).to_be_visible()
+    rows = log.locator("[data-index]")
+    assert rows.count() < 100
+    log.evaluate("box => { box.scrollTop = 0 }")
+    expect(log.get_by_text("Created branch")).to_be_visible()
+    assert rows.count() < 100
+    page.get_by_role("button", name="Jump to latest").click()
+    expect(log.get_by_text("Done 999.")).to_be_visible()
+    log.get_by_role("button", name="echo 999").click()
+    expect(page.get_by_label("Output")).to_be_visible()
+
+
+def test_hostile_words_stay_words(product: Product, page: Page, tmp_path: Path) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog opened: {dialog.message}"))
+    hostile_file = f"def add(a, b):\n    return a + b\n# {HOSTILE}\n"
+    link = "\\033]8;;https://evil.example\\007link\\033]8;;\\007"
+    terminal = f"printf '\\033[31mred\\033[0m {link} %s' '{HOSTILE}'"
+    model = product.script(
+        "hostile",
+        {
+            "when": {"role": "build"},
+            "replies": [
+                {"say": f"# {HOSTILE}\n\n{HOSTILE}", **calls("shell", command=terminal)},
+                calls("write_file", path="adder.py", content=hostile_file),
+                says(HOSTILE),
+            ],
+        },
+    )
+    order = product.submit(
+        make_repository(tmp_path / "adder"),
+        model,
+        workflow_type="agent_workflow_build",
+        initial_prompt=HOSTILE,
+    )
+    product.finish(order)
+    page.goto(f"{product.url}/orders/{order}")
+    status(page, "Completed")
+    expect(page.get_by_text("[image: pixel]").first).to_be_visible()
+    page.get_by_role("log").get_by_role("button", name="printf").click()
+    expect(page.get_by_label("Output").get_by_text("red", exact=True)).to_be_visible()
+    for panel in ("Changes", "Pull request", "Checks", "Plan"):
+        open_panel(page, panel)
+    open_panel(page, "Changes")
+    expect(page.get_by_text("window.owned=1").last).to_be_visible()
+    assert page.evaluate("window.owned") is None
+    assert page.locator("img[src=x], iframe, [onerror]").count() == 0
+    hrefs = page.locator("a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert [href for href in hrefs if not re.match(r"https?://|/|#", href)] == []
+    assert [url for url in asked if not url.startswith(product.url)] == []
+    leading_out = page.locator("a[href*='evil.example']").all()
+    assert leading_out
+    assert {link.get_attribute("rel") for link in leading_out} == {"noopener noreferrer nofollow"}
+
+
+PANELS = ("plan", "changes", "checks", "pull-request", "info")
+PAGES = [
+    "/",
+    "/inbox",
+    "/orders",
+    "/orders?status=cancelled",
+    "/workflows",
+    "/workflows/agent_workflow_plan_build_test",
+    "/local-forge/pull-requests",
+    "/local-forge/pull-requests/1",
+    "/settings",
+    "/nowhere",
+    *(
+        f"/orders/{{completed}}?panel={panel}"
+        for panel in ("plan", "changes", "checks", "pull-request", "info")
+    ),
+    "/orders/{failed}",
+    "/orders/{waiting}",
+]
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['target']} {node['failureSummary']}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_barrier(
+    product: Product, browser: Browser, finished: dict[str, str], scheme: Any
+) -> None:
+    context = browser.new_context(
+        color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1360, "height": 900}
+    )
+    page = context.new_page()
+    barriers = {}
+    for address in PAGES:
+        page.goto(product.url + address.format(**finished))
+        settled(page)
+        if found := violations(page):
+            barriers[address] = found
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    if found := violations(page):
+        barriers["palette"] = found
+    context.close()
+    assert not barriers, json.dumps(barriers, indent=1)
+
+
+def settled(page: Page) -> None:
+    """Wait until nothing on the page says that it is still loading."""
+    expect(page.get_by_role("heading").or_(page.get_by_text("There is no such page")).first).to_be_visible()
+    expect(page.get_by_label("Loading", exact=False)).to_have_count(0)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_page_fits_a_small_screen(
+    product: Product, browser: Browser, finished: dict[str, str], address: str
+) -> None:
+    context = browser.new_context(viewport={"width": 380, "height": 740})
+    page = context.new_page()
+    page.goto(product.url + address.format(**finished))
+    settled(page)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('main button, main a, main input, nav a')].filter(one => {
+            const box = one.getBoundingClientRect()
+            const scrolls = one.closest('nav[aria-label=Panels], pre, [aria-label=Table], .react-flow')
+            return box.width && !scrolls && (box.right > innerWidth + 1 || box.left < -1)
+        }).map(one => one.textContent || one.ariaLabel)"""
+    )
+    context.close()
+    assert (width, outside) == (380, [])

@@ -1,0 +1,64 @@
+/**
+ * Every call to the server. A refusal becomes a `Problem` that says what happened and what to do;
+ * a server that cannot be reached becomes one too, and is told to the connection.
+ */
+
+import createClient from "openapi-fetch";
+import { reached, unreachable } from "@/events/connection";
+import type { components, paths } from "./schema";
+
+type Schemas = components["schemas"];
+export type Order = Schemas["AgentWorkOrder"];
+export type OneOrder = Schemas["OneWorkOrder"];
+export type OrderPage = Schemas["WorkOrderPage"];
+export type Status = Order["status"];
+export type Step = Schemas["Step"];
+export type EventMessage = Schemas["EventMessage"];
+export type Evidence = Schemas["EvidenceRecord"];
+export type Workflow = Schemas["Workflow"];
+export type WorkflowChoice = Schemas["WorkflowChoice"];
+export type Prompt = Schemas["PromptView"];
+export type Approval = Schemas["ApprovalView"];
+export type NewOrder = Schemas["NewWorkOrder"];
+export type PullRequest = Schemas["LocalPullRequest"];
+
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly detail: string,
+    readonly hint = "",
+    readonly category = "internal",
+  ) {
+    super(detail);
+  }
+}
+
+const isProblem = (body: unknown): body is Schemas["Problem"] =>
+  typeof body === "object" && body !== null && "detail" in body && "status" in body;
+
+async function reaching(request: Request): Promise<Response> {
+  try {
+    const answer = await fetch(request);
+    reached();
+    return answer;
+  } catch (fault) {
+    if (request.signal.aborted) throw fault;
+    unreachable();
+    throw new Problem(0, "The server cannot be reached", "Check that `jm serve` runs.", "transient");
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: window.location.origin, fetch: reaching });
+
+type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
+/** The answer itself, or a `Problem`. */
+export async function asked<T>(answer: Answer<T>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (response.ok) return data as T;
+  if (isProblem(error)) throw new Problem(error.status, error.detail, error.hint, error.category);
+  throw new Problem(response.status, `The server answered ${response.status}`);
+}
+
+export const problemOf = (fault: unknown): Problem =>
+  fault instanceof Problem ? fault : new Problem(0, fault instanceof Error ? fault.message : String(fault));

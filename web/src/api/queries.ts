@@ -1,0 +1,112 @@
+/** What the pages read, by the names under which it is cached. Keys of an order begin with its id. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { api, asked } from "./client";
+import type { paths } from "./schema";
+
+export type OrderFilter = NonNullable<paths["/api/agent-work-orders"]["get"]["parameters"]["query"]>;
+
+export const keys = {
+  orders: ["orders"] as const,
+  part: (id: string, part: string) => ["order", id, part] as const,
+  story: (id: string) => ["order", id, "story"] as const,
+};
+
+const LIST_MS = 2_000;
+const order = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
+
+export const ordersQuery = (query: OrderFilter) =>
+  queryOptions({
+    queryKey: [...keys.orders, query],
+    queryFn: () => asked(api.GET("/api/agent-work-orders", { params: { query } })),
+    refetchInterval: LIST_MS,
+    placeholderData: (previous) => previous,
+  });
+
+export const orderQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "order"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}", order(id))),
+  });
+
+export const stepsQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "steps"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/steps", order(id))),
+  });
+
+export const evidenceQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "evidence"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/evidence", order(id))),
+  });
+
+export const promptsQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "prompts"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/prompts", order(id))),
+  });
+
+export const approvalsQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "approvals"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/approvals", order(id))),
+  });
+
+export const diffQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "diff"),
+    queryFn: () =>
+      asked(
+        api.GET("/api/agent-work-orders/{agent_work_order_id}/diff", { ...order(id), parseAs: "text" }),
+      ) as Promise<string>,
+  });
+
+export const agentsQuery = queryOptions({
+  queryKey: ["agents"],
+  queryFn: () => asked(api.GET("/api/agents")),
+});
+
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: () => asked(api.GET("/api/models")),
+});
+
+export const workflowsQuery = queryOptions({
+  queryKey: ["workflows"],
+  queryFn: () => asked(api.GET("/api/workflows")),
+});
+
+export const sandboxesQuery = queryOptions({
+  queryKey: ["sandboxes"],
+  queryFn: () => asked(api.GET("/api/sandboxes")),
+});
+
+export const healthQuery = queryOptions({
+  queryKey: ["health"],
+  queryFn: () => asked(api.GET("/health")),
+});
+
+export const settingsQuery = queryOptions({
+  queryKey: ["settings"],
+  queryFn: () => asked(api.GET("/api/settings")),
+});
+
+export const pullRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "pull-request"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/pull-request", order(id))),
+  });
+
+export const localPullRequestsQuery = queryOptions({
+  queryKey: ["local pull requests"],
+  queryFn: () => asked(api.GET("/api/local-forge/pull-requests", { params: { query: { limit: 200 } } })),
+  refetchInterval: 2 * LIST_MS,
+});
+
+export const localPullRequestQuery = (number: number) =>
+  queryOptions({
+    queryKey: ["local pull requests", number],
+    queryFn: () =>
+      asked(api.GET("/api/local-forge/pull-requests/{number}", { params: { path: { number } } })),
+  });

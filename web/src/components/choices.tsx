@@ -1,0 +1,79 @@
+/** The choices of an order, each with what it gives and what it still needs. */
+
+import { useQuery } from "@tanstack/react-query";
+import { agentsQuery, modelsQuery, sandboxesQuery, workflowsQuery } from "@/api/queries";
+import { count, workflowName } from "@/lib/format";
+import { type Choice, Picker } from "./ui/picker";
+
+type Props = { value: string; onChange: (value: string) => void; disabled?: boolean; className?: string };
+
+const price = (usd: number | null) => (usd === null ? "?" : usd === 0 ? "free" : `$${usd}`);
+
+export function useModels(): { choices: Choice[]; fallback: string } {
+  const { data } = useQuery(modelsQuery);
+  const models = data?.models ?? [];
+  const choices = models
+    .map((model) => ({
+      value: model.name,
+      label: model.name.slice(model.provider.length + 1) || model.name,
+      group: model.provider,
+      needs: model.ready ? "" : model.needs,
+      note: [
+        model.context_window && `${count(model.context_window)} context`,
+        model.input_usd_per_million !== null &&
+          `${price(model.input_usd_per_million)} in, ${price(model.output_usd_per_million)} out per million`,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    }))
+    .sort((a, b) => Number(Boolean(a.needs)) - Number(Boolean(b.needs)));
+  const fallback = data?.default_model ?? models.find((model) => model.ready)?.name ?? "";
+  return { choices, fallback };
+}
+
+export function ModelPicker({ value, ...rest }: Props) {
+  const { choices, fallback } = useModels();
+  return (
+    <Picker label="Model" choices={choices} value={value || fallback} placeholder="none ready" {...rest} />
+  );
+}
+
+export function AgentPicker({ value, ...rest }: Props) {
+  const { data } = useQuery(agentsQuery);
+  const choices = (data?.agents ?? []).map(({ name, ready, needs }) => ({
+    value: name,
+    label: name,
+    note: name === "builtin" ? "Journeyman's own; works with every model" : undefined,
+    needs: ready ? "" : needs,
+  }));
+  return <Picker label="Agent" choices={choices} value={value || (choices[0]?.value ?? "")} {...rest} />;
+}
+
+export function WorkflowPicker(props: Props) {
+  const { data } = useQuery(workflowsQuery);
+  const choices = (data?.workflows ?? [])
+    .filter(({ name }) => !/_(answer|follow_up)$/.test(name))
+    .map(({ name, description, ready, needs }) => ({
+      value: name,
+      label: workflowName(name),
+      note: description,
+      needs: ready ? "" : needs,
+    }));
+  return <Picker label="Workflow" choices={choices} {...props} />;
+}
+
+const SANDBOXES: Record<string, string> = {
+  git_worktree: "A worktree of the shared mirror: quick to make, safe beside others",
+  git_branch: "A clone of its own: slower to make, entirely apart",
+};
+
+export function SandboxPicker(props: Props) {
+  const { data } = useQuery(sandboxesQuery);
+  const choices = (data?.sandboxes ?? []).map(({ sandbox_type, isolation, ready, needs }) => ({
+    value: sandbox_type,
+    label: sandbox_type.replace("_", " "),
+    note: `${SANDBOXES[sandbox_type] ?? ""} · ${isolation}`,
+    needs: ready ? "" : needs,
+  }));
+  return <Picker label="Sandbox" choices={choices} {...props} />;
+}

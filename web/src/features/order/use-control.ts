@@ -1,0 +1,83 @@
+/** What a person can do to an order, as mutations; each refreshes what it changed. */
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, asked, type Order, type Status } from "@/api/client";
+import { keys } from "@/api/queries";
+
+const at = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
+const BASE = "/api/agent-work-orders/{agent_work_order_id}";
+
+export type Act = "pause" | "resume" | "cancel" | "retry" | "ready";
+
+export const ALLOWED: Record<Exclude<Act, "ready">, Status[]> = {
+  pause: ["pending", "running"],
+  resume: ["paused"],
+  cancel: ["pending", "running", "paused", "awaiting_approval"],
+  retry: ["failed", "cancelled"],
+};
+
+export const may = (act: Exclude<Act, "ready">, order: Order) => ALLOWED[act].includes(order.status);
+
+export function useControl(id: string) {
+  const client = useQueryClient();
+  const refresh = () =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ["order", id] }),
+      client.invalidateQueries({ queryKey: keys.orders }),
+    ]);
+  const act = useMutation({
+    mutationFn: (what: Act) => {
+      switch (what) {
+        case "pause":
+          return asked(api.POST(`${BASE}/pause`, at(id)));
+        case "resume":
+          return asked(api.POST(`${BASE}/resume`, at(id)));
+        case "cancel":
+          return asked(api.POST(`${BASE}/cancel`, at(id)));
+        case "retry":
+          return asked(api.POST(`${BASE}/retry`, at(id)));
+        case "ready":
+          return asked(api.POST(`${BASE}/pull-request/ready`, at(id)));
+      }
+    },
+    onSettled: refresh,
+  });
+  const change = useMutation({
+    mutationFn: (body: { title?: string; model?: string; budget_usd?: number }) =>
+      asked(api.PATCH(BASE, { ...at(id), body })),
+    onSettled: refresh,
+  });
+  const decide = useMutation({
+    mutationFn: ({
+      step,
+      decision,
+      comment,
+    }: {
+      step: string;
+      decision: "approve" | "reject";
+      comment: string;
+    }) =>
+      asked(
+        api.POST(`${BASE}/approvals/{step}`, {
+          params: { path: { agent_work_order_id: id, step } },
+          body: { decision, comment },
+        }),
+      ),
+    onSettled: refresh,
+  });
+  const say = useMutation({
+    mutationFn: ({ text, mode }: { text: string; mode: "work" | "ask" | null }) =>
+      asked(
+        api.POST(`${BASE}/prompt`, { ...at(id), body: { agent_work_order_id: id, prompt_text: text, mode } }),
+      ),
+    onSettled: refresh,
+  });
+  const takeBack = useMutation({
+    mutationFn: (number: number) =>
+      asked(
+        api.DELETE(`${BASE}/prompts/{number}`, { params: { path: { agent_work_order_id: id, number } } }),
+      ),
+    onSettled: refresh,
+  });
+  return { act, change, decide, say, takeBack };
+}

@@ -1,0 +1,83 @@
+/** The keyboard map. Keys rest while somebody types; each of them is in the palette too. */
+
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+export const PLACES = [
+  { key: "h", to: "/", name: "Home" },
+  { key: "i", to: "/inbox", name: "Inbox" },
+  { key: "o", to: "/orders", name: "Orders" },
+  { key: "w", to: "/workflows", name: "Workflows" },
+  { key: "l", to: "/local-forge/pull-requests", name: "Local forge" },
+  { key: ",", to: "/settings", name: "Settings" },
+] as const;
+
+export const MAP: [string, string][] = [
+  ["Ctrl K", "Command palette"],
+  ["C", "New work order"],
+  ...PLACES.map(({ key, name }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${name}`]),
+  ["J  K", "Next, previous order in a list"],
+  ["Enter", "Open the order"],
+  ["/", "Search, or say something to the order"],
+  ["]  [", "Next, previous panel of an order"],
+  ["A  R", "Approve, reject what waits"],
+  ["?", "This map"],
+  ["Esc", "Close"],
+];
+
+export const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+const SEQUENCE_MS = 1200;
+
+export function useKeys(show: (what: "palette" | "help") => void) {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let goneTo = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) {
+        event.preventDefault();
+        show("palette");
+        return;
+      }
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target))
+        return;
+      if (document.querySelector("[role=dialog]")) return;
+      const place = PLACES.find(({ key }) => key === event.key.toLowerCase());
+      if (place && event.timeStamp - goneTo < SEQUENCE_MS) {
+        goneTo = 0;
+        event.preventDefault();
+        void navigate({ to: place.to });
+        return;
+      }
+      goneTo = 0;
+      const acts: Record<string, () => void> = {
+        g: () => {
+          goneTo = event.timeStamp;
+        },
+        c: () =>
+          void navigate({ to: "/" }).then(() => document.querySelector<HTMLElement>("[data-task]")?.focus()),
+        "?": () => show("help"),
+        "/": () => document.querySelector<HTMLElement>("[data-slash]")?.focus(),
+        j: () => step(1),
+        k: () => step(-1),
+      };
+      const act = acts[event.key === "?" ? "?" : event.key.toLowerCase()];
+      if (act) {
+        event.preventDefault();
+        act();
+      }
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [navigate, show]);
+}
+
+/** Move the focus along the rows of the list on this page. */
+function step(by: number) {
+  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+  if (!rows.length) return;
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
+}
