@@ -658,6 +658,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cleanup */
+        post: operations["cleanup_api_cleanup_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -719,6 +736,10 @@ export interface components {
             needs: string;
             /** Name */
             name: string;
+            /** Version */
+            version: string;
+            /** Providers */
+            providers: string[];
         };
         /** AgentChoices */
         AgentChoices: {
@@ -824,6 +845,8 @@ export interface components {
             execution_completed_at: string | null;
             /** Github Pull Request Url */
             github_pull_request_url: string | null;
+            /** Pull Request State */
+            pull_request_state: ("draft" | "open" | "closed" | "merged") | null;
             /** Git Commit Count */
             git_commit_count: number;
             /** Git Files Changed */
@@ -1076,6 +1099,21 @@ export interface components {
             /** Approvals */
             approvals: components["schemas"]["ApprovalView"][];
         };
+        /** CleanupAnswer */
+        CleanupAnswer: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Removed */
+            removed: string[];
+        };
+        /** CleanupRequest */
+        CleanupRequest: {
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+        };
         /** ConnectedRepository */
         ConnectedRepository: {
             /** Repository Owner */
@@ -1135,7 +1173,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1220,6 +1258,29 @@ export interface components {
             git_lines_added: number;
             /** Git Lines Removed */
             git_lines_removed: number;
+        };
+        /**
+         * GitCommitsTakenIn
+         * @description What people pushed to the order's branch is below the order's own commits now.
+         */
+        GitCommitsTakenIn: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "git_commits_taken_in";
+            /** Git Branch Name */
+            git_branch_name: string;
+            /** Commit Sha */
+            commit_sha: string;
+            /** Count */
+            count: number;
+            /** Commits */
+            commits: {
+                [key: string]: string;
+            }[];
+            /** Set Aside Commit Sha */
+            set_aside_commit_sha?: string | null;
         };
         /** GitProgress */
         GitProgress: {
@@ -1310,6 +1371,21 @@ export interface components {
             /** Title */
             title: string;
         };
+        /**
+         * GithubPullRequestClosed
+         * @description A person closed it; it is never opened a second time.
+         */
+        GithubPullRequestClosed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "github_pull_request_closed";
+            /** Github Pull Request Url */
+            github_pull_request_url: string;
+            /** Number */
+            number: number;
+        };
         /** GithubPullRequestCreated */
         GithubPullRequestCreated: {
             /**
@@ -1323,6 +1399,30 @@ export interface components {
             number: number;
             /** Draft */
             draft: boolean;
+        };
+        /** GithubPullRequestMerged */
+        GithubPullRequestMerged: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "github_pull_request_merged";
+            /** Github Pull Request Url */
+            github_pull_request_url: string;
+            /** Number */
+            number: number;
+        };
+        /** GithubPullRequestReopened */
+        GithubPullRequestReopened: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "github_pull_request_reopened";
+            /** Github Pull Request Url */
+            github_pull_request_url: string;
+            /** Number */
+            number: number;
         };
         /** GithubPullRequestUpdated */
         GithubPullRequestUpdated: {
@@ -1831,6 +1931,21 @@ export interface components {
             /** Sandbox Identifier */
             sandbox_identifier: string;
         };
+        /**
+         * SandboxCleanupFailed
+         * @description What was not committed could not be kept, so the workspace stays.
+         */
+        SandboxCleanupFailed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sandbox_cleanup_failed";
+            /** Error Message */
+            error_message: string;
+            /** Hint */
+            hint: string;
+        };
         /** SandboxCreated */
         SandboxCreated: {
             /**
@@ -2053,6 +2168,10 @@ export interface components {
             condition?: string | null;
             /** Prompt */
             prompt?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
             /** Command */
             command?: string | null;
             /**
@@ -3490,6 +3609,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobResult"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cleanup_api_cleanup_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CleanupRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CleanupAnswer"];
                 };
             };
             /** @description A problem, as application/problem+json */

@@ -33,7 +33,7 @@ export type ApprovalItem = At & {
   kind: "approval";
   step: string;
   commit: string;
-  decision: "waiting" | "approved" | "rejected";
+  decision: "waiting" | "approved" | "rejected" | "rework";
   comment: string;
 };
 export type FailureItem = At & { kind: "failure"; event: Of<"agent_work_order_failed"> };

@@ -52,15 +52,17 @@ export function useControl(id: string) {
       step,
       decision,
       comment,
+      rework,
     }: {
       step: string;
       decision: "approve" | "reject";
       comment: string;
+      rework: boolean;
     }) =>
       asked(
         api.POST(`${BASE}/approvals/{step}`, {
           params: { path: { agent_work_order_id: id, step } },
-          body: { decision, comment },
+          body: { decision, comment, rework },
         }),
       ),
     onSettled: refresh,
