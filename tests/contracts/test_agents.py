@@ -200,7 +200,7 @@ async def test_everything_that_happens_is_told(bench: Bench) -> None:
     assert "some output" in second.output
     assert bench.said == "I look.Done."
     called = [each for each in bench.told if isinstance(each, ModelCalled)]
-    assert len(called) == 3
+    assert len(called) >= 3  # some agents also ask for a title
     assert {each.model for each in called} == {"scripted/contract"}
     assert sum(each.usage.tokens_in for each in called) == outcome.usage.tokens_in > 0
     assert bench.told.index(started) < bench.told.index(finished)
@@ -248,7 +248,7 @@ async def test_a_cancelled_turn_leaves_no_process_in_the_sandbox(bench: Bench) -
 async def _left_running(bench: Bench) -> str:
     sandbox = await bench.sandbox()
     found = await sandbox.execute_command(
-        "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null; echo; done"
+        "exec 2>/dev/null; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; echo; done"
         " | grep -E 'sleep|claude|opencode|codex|gemini' | grep -v grep",
         timeout=10,
     )
