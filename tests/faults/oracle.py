@@ -30,6 +30,7 @@ _STATUS_AFTER = {
     "agent_work_order_awaiting_approval": "awaiting_approval",
     "agent_work_order_resumed": "pending",
     "agent_work_order_retried": "pending",
+    "agent_work_order_requeued": "pending",
     "prompt_started": "pending",
     "agent_work_order_completed": "completed",
     "agent_work_order_failed": "failed",
@@ -37,7 +38,7 @@ _STATUS_AFTER = {
 }
 _MAY_FOLLOW = {
     "pending": {"running", "paused", "failed", "cancelled"},
-    "running": {"paused", "awaiting_approval", "completed", "failed", "cancelled"},
+    "running": {"pending", "paused", "awaiting_approval", "completed", "failed", "cancelled"},
     "paused": {"pending", "cancelled", "failed"},
     "awaiting_approval": {"pending", "cancelled", "failed"},
     "completed": {"pending"},

@@ -58,18 +58,6 @@ def test_a_second_server_on_the_same_home_says_so_and_ends(product: Product) -> 
         assert product.get("/health")
 
 
-def test_a_second_server_on_the_same_postgresql_database_says_so_and_ends(
-    home: Path, tmp_path: Path, postgres_url: str
-) -> None:
-    with Product(home, DATABASE_URL=postgres_url) as product:
-        elsewhere = run_jm(
-            "serve", "--port", "0", JOURNEYMAN_HOME=str(tmp_path / "other"), DATABASE_URL=postgres_url
-        )
-        assert elsewhere.returncode == 1
-        assert "another server works on this PostgreSQL database" in elsewhere.stderr
-        assert product.get("/health")
-
-
 def test_a_server_beyond_loopback_is_refused(home: Path) -> None:
     answer = run_jm("serve", "--host", "0.0.0.0", JOURNEYMAN_HOME=str(home))
     assert answer.returncode != 0

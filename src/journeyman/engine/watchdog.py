@@ -33,7 +33,7 @@ class Stillness(Generic[Key]):
 class Patience:
     """How long something may stand still before it counts as lost."""
 
-    unattended_seconds: float = 30.0
+    unattended_seconds: float = 10.0
     """An order that this worker has taken up, and nothing here works on."""
     stalled_seconds: float = 7200.0
     """A round in which nothing happens: longer than any single thing may take."""
