@@ -719,6 +719,10 @@ export interface components {
             needs: string;
             /** Name */
             name: string;
+            /** Version */
+            version: string;
+            /** Providers */
+            providers: string[];
         };
         /** AgentChoices */
         AgentChoices: {
@@ -2053,6 +2057,10 @@ export interface components {
             condition?: string | null;
             /** Prompt */
             prompt?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
             /** Command */
             command?: string | null;
             /**

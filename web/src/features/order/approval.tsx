@@ -27,8 +27,10 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
     return () => window.removeEventListener("keydown", press);
   }, [keys]);
 
-  const send = () =>
-    asking && decide.mutate({ step, decision: asking, comment }, { onSuccess: () => setAsking(null) });
+  const send = (rework = false) => {
+    if (asking)
+      decide.mutate({ step, decision: asking, comment, rework }, { onSuccess: () => setAsking(null) });
+  };
 
   return (
     <section aria-label="Approval" className="rounded-lg border border-warning/50 bg-warning/8 p-4">
@@ -52,7 +54,7 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
         title={asking === "reject" ? `Reject ${step}` : `Approve ${step}`}
         description={
           asking === "reject"
-            ? "The step fails with your comment, and is not asked for again in this order."
+            ? "Rejected, the step fails with your comment. Sent back, what led to it is done again with your comment in mind."
             : undefined
         }
       >
@@ -70,6 +72,11 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
           />
           <div className="mt-3 flex justify-end gap-2">
             <Button onClick={() => setAsking(null)}>Back</Button>
+            {asking === "reject" && (
+              <Button disabled={decide.isPending || !comment.trim()} onClick={() => send(true)}>
+                Send back for rework
+              </Button>
+            )}
             <Button
               type="submit"
               look={asking === "reject" ? "danger" : "primary"}

@@ -163,7 +163,12 @@ function ChecksView({ item: { event, at } }: { item: ChecksItem }) {
 }
 
 function ApprovalView({ item }: { item: ApprovalItem }) {
-  const words = { waiting: "Waits for approval", approved: "Approved", rejected: "Rejected" };
+  const words = {
+    waiting: "Waits for approval",
+    approved: "Approved",
+    rejected: "Rejected",
+    rework: "Sent back",
+  };
   return (
     <Line
       icon={Hand}
