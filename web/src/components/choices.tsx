@@ -40,10 +40,10 @@ export function ModelPicker({ value, ...rest }: Props) {
 
 export function AgentPicker({ value, ...rest }: Props) {
   const { data } = useQuery(agentsQuery);
-  const choices = (data?.agents ?? []).map(({ name, ready, needs }) => ({
+  const choices = (data?.agents ?? []).map(({ name, version, providers, ready, needs }) => ({
     value: name,
     label: name,
-    note: name === "builtin" ? "Journeyman's own; works with every model" : undefined,
+    note: `${version || "Journeyman's own"} · models of ${providers.join(", ")}`,
     needs: ready ? "" : needs,
   }));
   return <Picker label="Agent" choices={choices} value={value || (choices[0]?.value ?? "")} {...rest} />;

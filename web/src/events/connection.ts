@@ -15,6 +15,7 @@ function become(next: Connection) {
 
 export const reached = () => become({ lost: false, lastContact: Date.now() });
 export const unreachable = () => become({ ...connection, lost: true });
+export const isLost = () => connection.lost;
 
 export const useConnection = () =>
   useSyncExternalStore(

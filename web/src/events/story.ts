@@ -256,7 +256,9 @@ function one(story: Story, event: EventMessage) {
       return;
     case "agent_work_order_paused":
       stopOpen(story);
-      system("state", "Paused", { detail: "What was not committed is kept" });
+      system("state", event.reason ? `Paused: ${event.reason}` : "Paused", {
+        detail: event.hint || "What was not committed is kept",
+      });
       return;
     case "agent_work_order_cancelled":
       stopOpen(story);
@@ -267,6 +269,10 @@ function one(story: Story, event: EventMessage) {
       return;
     case "agent_work_order_changed":
       system("state", changed(event));
+      return;
+    case "agent_work_order_requeued":
+      stopOpen(story);
+      system("state", "Waits for another attempt", { detail: event.reason });
       return;
     case "agent_work_order_retried":
       system("state", "Trying again", { detail: "Finished steps are not done again" });

@@ -13,18 +13,19 @@ import {
   Workflow,
 } from "lucide-react";
 import { Tooltip } from "radix-ui";
-import { lazy, Suspense, useCallback, useState } from "react";
+import { Suspense, useCallback, useState } from "react";
 import { Toasts } from "@/components/ui/toast";
 import { useInbox } from "@/features/inbox/use-inbox";
 import { useNotices } from "@/features/inbox/use-notices";
 import { cn } from "@/lib/cn";
+import { patient } from "@/lib/patient";
 import { useStored } from "@/lib/stored";
 import { useSystemTheme } from "@/lib/theme";
 import { PLACES, useKeys } from "./keys";
 import { OfflineBar } from "./offline-bar";
 
-const Help = lazy(() => import("./help").then(({ Help }) => ({ default: Help })));
-const Palette = lazy(() => import("./palette").then(({ Palette }) => ({ default: Palette })));
+const Help = patient(() => import("./help").then(({ Help }) => ({ default: Help })));
+const Palette = patient(() => import("./palette").then(({ Palette }) => ({ default: Palette })));
 
 const ICONS: Record<(typeof PLACES)[number]["to"], LucideIcon> = {
   "/": House,

@@ -11,7 +11,7 @@ import {
   type LucideIcon,
   Wallet,
 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import type { Order } from "@/api/client";
 import { approvalsQuery, diffQuery, evidenceQuery, stepsQuery } from "@/api/queries";
 import { Empty, SkeletonRows } from "@/components/feedback";
@@ -23,11 +23,12 @@ import { ApprovalBox } from "@/features/order/approval";
 import { cn } from "@/lib/cn";
 import { ago, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { patient } from "@/lib/patient";
 import { useStored } from "@/lib/stored";
 import { type Entry, type Reason, useInbox } from "./use-inbox";
 import { askForNotices, REASONS } from "./use-notices";
 
-const DiffView = lazy(() => import("@/components/diff/diff-view"));
+const DiffView = patient(() => import("@/components/diff/diff-view"));
 
 const SIGNS: Record<Reason, { icon: LucideIcon; look: string }> = {
   approval: { icon: Hand, look: "text-warning" },

@@ -27,9 +27,10 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
     return () => window.removeEventListener("keydown", press);
   }, [keys]);
 
-  const send = (rework: boolean) =>
-    asking &&
-    decide.mutate({ step, decision: asking, comment, rework }, { onSuccess: () => setAsking(null) });
+  const send = (rework = false) => {
+    if (asking)
+      decide.mutate({ step, decision: asking, comment, rework }, { onSuccess: () => setAsking(null) });
+  };
 
   return (
     <section aria-label="Approval" className="rounded-lg border border-warning/50 bg-warning/8 p-4">
@@ -53,14 +54,14 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
         title={asking === "reject" ? `Reject ${step}` : `Approve ${step}`}
         description={
           asking === "reject"
-            ? "Send it back, and it is done again with your comment and asked for again. Rejected, the step fails."
+            ? "Rejected, the step fails with your comment. Sent back, what led to it is done again with your comment in mind."
             : undefined
         }
       >
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            send(false);
+            send();
           }}
         >
           <Textarea

@@ -1,18 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
-import type { OneOrder, Step } from "@/api/client";
+import type { OneOrder, Status, Step } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
 import { cn } from "@/lib/cn";
 import { count, duration, money, secondsBetween, whole } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useControl } from "./use-control";
 
 export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story }) {
   const order = answer.agent_work_order;
   const navigate = useNavigate();
   const { data } = useQuery(stepsQuery(order.agent_work_order_id));
+  const { again } = useControl(order.agent_work_order_id);
   const facts: [string, ReactNode][] = [
     ["Order", order.agent_work_order_id],
     ["Repository", order.repository_url],
@@ -38,7 +41,10 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
     <div className="flex flex-col gap-6 p-5 text-[13px]">
       <section>
         <h2 className="mb-2 font-medium">Steps</h2>
-        <StepTable steps={data?.steps ?? []} />
+        <StepTable
+          steps={data?.steps ?? []}
+          onAgain={MAY_BEGIN_AGAIN.includes(order.status) ? (step) => again.mutate(step) : undefined}
+        />
       </section>
       <dl className="grid grid-cols-[7rem_1fr] gap-x-4 gap-y-1.5">
         {facts.map(([name, value]) => (
@@ -82,8 +88,13 @@ const LOOKS: Record<Step["status"], string> = {
   waiting: "text-muted-foreground",
 };
 
-function StepTable({ steps }: { steps: Step[] }) {
+const MAY_BEGIN_AGAIN: Status[] = ["completed", "failed", "cancelled"];
+
+type TableProps = { steps: Step[]; onAgain?: (step: string) => void };
+
+function StepTable({ steps, onAgain }: TableProps) {
   const now = useNow();
+  const latest = steps.at(-1)?.round;
   if (!steps.length) return <p className="text-muted-foreground">None was begun yet.</p>;
   return (
     <table className="w-full text-left">
@@ -95,6 +106,11 @@ function StepTable({ steps }: { steps: Step[] }) {
           <th className="text-right font-normal">Time</th>
           <th className="text-right font-normal">Tokens</th>
           <th className="text-right font-normal">Cost</th>
+          {onAgain && (
+            <th>
+              <span className="sr-only">Again</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody className="tabular-nums">
@@ -113,6 +129,20 @@ function StepTable({ steps }: { steps: Step[] }) {
             </td>
             <td className="text-right">{count(step.tokens_in + step.tokens_out)}</td>
             <td className="text-right">{money(step.cost_usd)}</td>
+            {onAgain && (
+              <td className="text-right">
+                {step.round === latest && (
+                  <Button
+                    size="sm"
+                    look="quiet"
+                    title="Do this step and all after it again"
+                    onClick={() => onAgain(step.step)}
+                  >
+                    <RotateCw /> <span className="sr-only">Again from {step.step}</span>
+                  </Button>
+                )}
+              </td>
+            )}
           </tr>
         ))}
       </tbody>

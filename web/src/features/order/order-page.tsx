@@ -8,6 +8,7 @@ import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
 import { useStory } from "@/events/use-story";
 import { cn } from "@/lib/cn";
+import { clock } from "@/lib/format";
 import { ApprovalBox } from "./approval";
 import { Remedies } from "./failure";
 import { Header } from "./header";
@@ -97,6 +98,11 @@ function Now({ order, story }: { order: Order; story: Story }) {
             <ApprovalBox id={id} step={step} commitSha={commit_sha} keys={waiting.length === 1} />
           </div>
         ))}
+      {order.status === "paused" && order.resume_at && (
+        <p className="py-2 text-[13px] text-muted-foreground">
+          Goes on by itself at {clock(order.resume_at)}.
+        </p>
+      )}
       {(order.status === "failed" || (order.status === "paused" && order.error_category)) && (
         <Remedies order={order} />
       )}

@@ -1,20 +1,21 @@
 /** What stands beside the chat. Each reading is a panel of its own; heavy ones are loaded when opened. */
 
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import type { OneOrder } from "@/api/client";
 import { SkeletonRows, Trouble } from "@/components/feedback";
 import type { Story } from "@/events/story";
 import { isTyping } from "@/layout/keys";
 import { cn } from "@/lib/cn";
+import { patient } from "@/lib/patient";
 import { PANELS, type Panel } from "@/router";
 import { ChecksPanel } from "./checks-panel";
 import { InfoPanel } from "./info-panel";
 import { PlanPanel } from "./plan-panel";
 import { PullRequestPanel } from "./pull-request-panel";
 
-const ChangesPanel = lazy(() => import("./changes-panel"));
+const ChangesPanel = patient(() => import("./changes-panel"));
 
 const NAMES: Record<Panel | "chat", string> = {
   chat: "Chat",

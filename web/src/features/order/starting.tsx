@@ -23,12 +23,17 @@ export function stagesOf(order: Order, items: Item[]): Stage[] {
   const fetched = repeated ? step : first("branch");
   const sandbox = first("sandbox");
   return [
-    { name: "Waiting for a worker", done: order.status === "pending" ? null : order.execution_started_at },
+    { name: waitingName(order), done: order.status === "pending" ? null : order.execution_started_at },
     { name: "Fetching the repository", done: fetched },
     { name: "Creating the sandbox", done: sandbox },
     { name: "Starting the agent", done: null },
   ];
 }
+
+const waitingName = ({ status, queue_position }: Order) =>
+  status === "pending" && queue_position
+    ? `Waiting for a worker, place ${queue_position} in line`
+    : "Waiting for a worker";
 
 export function Starting({ stages, from }: { stages: Stage[]; from: string }) {
   const now = useNow();

@@ -42,6 +42,10 @@ export function useControl(id: string) {
     },
     onSettled: refresh,
   });
+  const again = useMutation({
+    mutationFn: (from_step: string) => asked(api.POST(`${BASE}/retry`, { ...at(id), body: { from_step } })),
+    onSettled: refresh,
+  });
   const change = useMutation({
     mutationFn: (body: { title?: string; model?: string; budget_usd?: number }) =>
       asked(api.PATCH(BASE, { ...at(id), body })),
@@ -52,12 +56,12 @@ export function useControl(id: string) {
       step,
       decision,
       comment,
-      rework,
+      rework = false,
     }: {
       step: string;
       decision: "approve" | "reject";
       comment: string;
-      rework: boolean;
+      rework?: boolean;
     }) =>
       asked(
         api.POST(`${BASE}/approvals/{step}`, {
@@ -81,5 +85,5 @@ export function useControl(id: string) {
       ),
     onSettled: refresh,
   });
-  return { act, change, decide, say, takeBack };
+  return { act, again, change, decide, say, takeBack };
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { api, asked } from "@/api/client";
 import { diffQuery, keys, localPullRequestQuery } from "@/api/queries";
 import { SkeletonRows, Trouble } from "@/components/feedback";
@@ -11,8 +11,9 @@ import { PullRequestState } from "@/components/pull-request-state";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toast";
 import { withoutMarkup } from "@/lib/format";
+import { patient } from "@/lib/patient";
 
-const DiffView = lazy(() => import("@/components/diff/diff-view"));
+const DiffView = patient(() => import("@/components/diff/diff-view"));
 
 export function PullRequestPage() {
   const number = Number((useParams({ strict: false }) as { number: string }).number);

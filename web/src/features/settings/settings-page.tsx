@@ -94,7 +94,12 @@ function Installed() {
   const health = useQuery(healthQuery);
   const providers = Map.groupBy(models.data?.models ?? [], ({ provider }) => provider);
   const lines: Line[] = [
-    ...(agents.data?.agents ?? []).map(({ name, ready, needs }) => ({ name: `agent ${name}`, ready, needs })),
+    ...(agents.data?.agents ?? []).map(({ name, version, ready, needs }) => ({
+      name: `agent ${name}`,
+      ready,
+      needs,
+      note: version,
+    })),
     ...(sandboxes.data?.sandboxes ?? []).map(({ sandbox_type, isolation, ready, needs }) => ({
       name: `sandbox ${sandbox_type}`,
       ready,

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Workflow as Icon } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import type { Step } from "@/api/client";
 import { ordersQuery, stepsQuery, workflowsQuery } from "@/api/queries";
 import { Empty, Skeleton, SkeletonRows } from "@/components/feedback";
@@ -9,8 +9,9 @@ import { OrderRow } from "@/components/order-row";
 import { Output } from "@/components/output";
 import { Card, Page } from "@/components/page";
 import { Picker } from "@/components/ui/picker";
+import { patient } from "@/lib/patient";
 
-const Graph = lazy(() => import("./graph"));
+const Graph = patient(() => import("./graph"));
 
 export function WorkflowPage() {
   const { name } = useParams({ strict: false }) as { name: string };
