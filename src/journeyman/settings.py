@@ -155,6 +155,8 @@ class Settings(BaseModel):
     """Days that an order's branch stays in the mirror after its pull request was merged."""
     keep_snapshots_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_KEEP_SNAPSHOTS_DAYS")
     """Days that snapshots are kept; the newest of an order that did not complete stays for good."""
+    keep_agent_homes_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_KEEP_AGENT_HOMES_DAYS")
+    """Days that the sessions of an order's agents are kept after its end; prompts go on from them."""
     keep_logs_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_KEEP_LOGS_DAYS")
     """Days that the log file of an order is kept after its end."""
     keep_chatter_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_KEEP_CHATTER_DAYS")

@@ -13,6 +13,7 @@ from journeyman.events.feed import Feed
 from journeyman.forges.local import LocalForge
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -32,6 +33,7 @@ def workshop(settings: Settings, database: Database) -> Workshop:
         sandboxes=LocalSandboxes(settings),
         forges={"local": LocalForge(database, settings.server_url)},
         agents={},
+        homes=Homes(settings.home / "sessions"),
         claims=Claims(database, orders),
         worker_id="worker-1",
     )

@@ -17,6 +17,7 @@ EVERYTHING = Traces(
     has_workspace=True,
     has_branch=True,
     snapshots={1: LONG_AGO, 2: LONG_AGO},
+    has_home=True,
     has_log=True,
     has_chatter=True,
 )
@@ -86,6 +87,15 @@ def test_logs_and_chatter_go_together_by_default(days: float, expected: set[str]
     assert gone(rested(days), Traces(has_log=True, has_chatter=True), settings) == expected
 
 
+@pytest.mark.parametrize(("days", "goes"), [(29, False), (30, True)])
+@pytest.mark.parametrize("status", sorted(FINISHED))
+def test_the_sessions_of_agents_stay_while_prompts_may_go_on_from_them(
+    status: Status, days: float, goes: bool, settings: Settings
+) -> None:
+    assert gone(rested(days, status), Traces(has_home=True), settings) == ({"agent home"} if goes else set())
+    assert gone(rested(400, "paused"), Traces(has_home=True), settings) == set()
+
+
 def test_logs_and_chatter_of_an_order_that_waits_stay(settings: Settings) -> None:
     assert gone(rested(400, "paused"), Traces(has_log=True, has_chatter=True), settings) == set()
 
@@ -96,7 +106,7 @@ def test_the_settings_decide(settings: Settings) -> None:
     )
     order = rested(0, pull_request_state="merged")
     assert gone(order, EVERYTHING, at_once) == {
-        *("workspace", "branch", "log", "chatter", "snapshot 1", "snapshot 2")
+        *("workspace", "branch", "agent home", "log", "chatter", "snapshot 1", "snapshot 2")
     }
 
 

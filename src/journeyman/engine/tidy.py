@@ -132,6 +132,7 @@ def _traces(workshop: Workshop, order: WorkOrder, refs: Refs, has_chatter: bool)
             for ref, made in refs.items()
             if ref.startswith(below)
         },
+        has_home=workshop.homes.exists(order_id),
         has_log=_log_file(workshop, order_id).exists(),
         has_chatter=has_chatter,
     )
@@ -155,6 +156,8 @@ async def _remove(
                 own = [ref for ref in refs if re.fullmatch(rf"refs/journeyman/[^/]+/{order_id}(/.+)?", ref)]
                 await _delete_refs(workshop, order, [f"refs/heads/{order.git_branch_name}", *own])
                 await workshop.claims.forget_bundle(order_id)
+            case "agent home":
+                await workshop.homes.remove(order_id)
             case "log":
                 _log_file(workshop, order_id).unlink(missing_ok=True)
             case "chatter":

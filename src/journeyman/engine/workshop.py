@@ -257,7 +257,6 @@ class Workshop:
         """Remove what orders that have ended left behind on this machine."""
         live = {order.agent_work_order_id for order in await self.orders.unfinished()}
         await self.sandboxes.sweep(live)
-        await self.homes.sweep(live)
         await self.workspaces.empty_trash()
         for order_id in self.workspaces.found():
             if order_id not in live:

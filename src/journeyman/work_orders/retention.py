@@ -12,7 +12,7 @@ from typing import Literal
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 
-Kind = Literal["workspace", "branch", "snapshot", "log", "chatter"]
+Kind = Literal["workspace", "branch", "snapshot", "agent home", "log", "chatter"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Traces:
     has_branch: bool = False
     snapshots: Mapping[int, datetime] = field(default_factory=dict)
     """By number, with when they were taken."""
+    has_home: bool = False
+    """Where the programs of agents keep their sessions."""
     has_log: bool = False
     has_chatter: bool = False
 
@@ -57,6 +59,8 @@ def may_go(order: WorkOrder, traces: Traces, settings: Settings, now: datetime) 
     is_merged = order.pull_request_state == "merged"
     if traces.has_branch and is_merged and rested(settings.keep_branches_days):
         found.append(Removal("branch", order_id))
+    if traces.has_home and rested(settings.keep_agent_homes_days):
+        found.append(Removal("agent home", order_id))
     if traces.has_log and rested(settings.keep_logs_days):
         found.append(Removal("log", order_id))
     if traces.has_chatter and rested(settings.keep_chatter_days):

@@ -175,10 +175,6 @@ class WorkOrders:
         async with self.writing() as writing:
             await writing.tell(order_id)
 
-    @property
-    def database(self) -> Database:
-        return self._database
-
     async def create(
         self,
         order: WorkOrder,
