@@ -8,22 +8,11 @@ from typing import Any
 
 import pytest
 
+from journeyman.settings import SETTING_NAMES
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, calls, git, make_repository, says
 
-AT_ONCE = {
-    f"JOURNEYMAN_KEEP_{name}_DAYS": "0"
-    for name in (
-        "WORKSPACES",
-        "BRANCHES",
-        "SNAPSHOTS",
-        "AGENT_HOMES",
-        "LOGS",
-        "CHATTER",
-        "ENGINE_ROWS",
-        "ANSWERS",
-    )
-}
+AT_ONCE = {name: "0" for name in SETTING_NAMES if name.startswith("JOURNEYMAN_KEEP_")}
 WAITS = "[ -e half.txt ] && mv half.txt found.txt || { echo half done > half.txt; sleep 600; }"
 HANGS: dict[str, Any] = {
     "when": {"role": "build"},
@@ -73,12 +62,14 @@ def test_what_a_merged_order_left_is_shown_and_then_goes(product: Product, tmp_p
     while "engine rows of 1 rounds" not in cleanup(product, dry_run=True):
         continue  # the engine closes its books just after the order has ended
     told = {f"log of {order_id}", f"chatter of {order_id}", "engine rows of 1 rounds"}
-    told |= {"1 answers under an Idempotency-Key"}
+    (product.home / "sessions" / order_id).mkdir(parents=True)
+    told |= {f"agent home of {order_id}", "1 answers under an Idempotency-Key"}
     assert set(cleanup(product, dry_run=True)) == told, "nobody has looked yet whether it was merged"
     assert (product.events(order_id), mirror_refs(product)) == (before, refs)
 
     assert set(cleanup(product)) == told | {f"branch of {order_id}"}
     assert cleanup(product) == []
+    assert list((product.home / "sessions").iterdir()) == []
     assert product.order(order_id)["pull_request_state"] == "merged"
     assert [ref for ref in mirror_refs(product) if order_id in ref] == [
         ref for ref in mirror_refs(product) if ref.startswith("refs/remotes/") and order_id in ref
