@@ -45,6 +45,9 @@ CONTRACT = {
     "tokens_cache_read",
     "budget_usd",
     "verification",
+    "worker_id",
+    "queue_position",
+    "resume_at",
 }
 
 
