@@ -35,10 +35,12 @@ def stages(
     """One stage for each store, with its server down."""
     with (
         fresh_postgres_url(pytestconfig) as url,
+        fresh_postgres_url(pytestconfig) as shared,
         staged(tmp_path_factory.mktemp("sqlite"), "") as sqlite,
         staged(tmp_path_factory.mktemp("postgresql"), url) as postgresql,
+        staged(tmp_path_factory.mktemp("workers"), shared, own_worker=True) as workers,
     ):
-        yield {"sqlite": sqlite, "postgresql": postgresql}
+        yield {"sqlite": sqlite, "postgresql": postgresql, "workers": workers}
 
 
 @pytest.fixture

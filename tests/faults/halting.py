@@ -18,12 +18,11 @@ SeenThrough = Future[dict[str, Any]]
 
 @contextmanager
 def halted(customer: Customer, moment: Moment, passing: int = 1, **environment: str) -> Iterator[SeenThrough]:
-    """Start the server, hand in the customer's order, and wait until the server stands still at the moment.
+    """Start the product, hand in the customer's order, and wait until it stands still at the moment.
 
     Gives the order's end, to come. When the block is left, the customer has seen the order through.
     """
-    product = customer.stage.product
-    product.start(JOURNEYMAN_FAILPOINTS=f"{moment}=stop@{passing}", **environment)
+    customer.stage.start(JOURNEYMAN_FAILPOINTS=f"{moment}=stop@{passing}", **environment)
     with ThreadPoolExecutor(1) as pool:
         seen_through = pool.submit(customer.see_through)
         wait_for(lambda: is_still(customer.stage) or seen_through.done(), f"{moment} of an order")
@@ -33,8 +32,8 @@ def halted(customer: Customer, moment: Moment, passing: int = 1, **environment: 
 
 
 def is_still(stage: Stage) -> bool:
-    return psutil.Process(stage.product.pid).status() == psutil.STATUS_STOPPED
+    return psutil.Process(stage.worker.pid).status() == psutil.STATUS_STOPPED
 
 
 def let_go_on(stage: Stage) -> None:
-    os.kill(stage.product.pid, signal.SIGCONT)
+    os.kill(stage.worker.pid, signal.SIGCONT)

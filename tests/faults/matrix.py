@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Literal
 
 from journeyman.failpoints import Moment
-from tests.faults.halting import halted, let_go_on
+from tests.faults.halting import halted, is_still, let_go_on
 from tests.faults.oracle import violations
 from tests.faults.stage import Customer, Stage, Store, Story, staged
-from tests.faults.victims import VICTIMS, Victim, end
+from tests.faults.victims import VICTIMS, Victim, strike
 from tests.postgres import PrivatePostgres
 
 When = Literal["before", "during", "after"]
@@ -40,11 +40,13 @@ class Boundary:
     """How long it takes, about: `during` is somewhere in there."""
     has_jail: bool = True
     """Whether a jail is there to be ended."""
+    at_the_door: bool = False
+    """Whether it is the server's, and never passed by a worker."""
 
 
 BOUNDARIES = (
-    Boundary("accept", "order_accepted", "row_written", longest_ms=5, has_jail=False),
-    Boundary("enqueue", "row_written", "enqueued", longest_ms=30, has_jail=False),
+    Boundary("accept", "order_accepted", "row_written", longest_ms=5, has_jail=False, at_the_door=True),
+    Boundary("enqueue", "row_written", "enqueued", longest_ms=30, has_jail=False, at_the_door=True),
     Boundary("workspace", "workspace_started", "workspace_made", longest_ms=50, has_jail=False),
     Boundary("sandbox", "sandbox_started", "sandbox_created", longest_ms=80, has_jail=False),
     Boundary("agent turn", "agent_started", "agent_ended", times=2, longest_ms=200),
@@ -55,7 +57,15 @@ BOUNDARIES = (
     Boundary("push record", "push_acknowledged", "push_recorded", times=2, longest_ms=5),
     Boundary("pull request", "pull_request_sent", "pull_request_answered", times=2, longest_ms=30),
     Boundary("pull request record", "pull_request_answered", "pull_request_recorded", longest_ms=5),
-    Boundary("approval", "approval_received", "approval_recorded", "approval", longest_ms=5, has_jail=False),
+    Boundary(
+        "approval",
+        "approval_received",
+        "approval_recorded",
+        story="approval",
+        longest_ms=5,
+        has_jail=False,
+        at_the_door=True,
+    ),
     Boundary("teardown", "teardown_started", "teardown_ended", longest_ms=60),
 )
 _NO_JAIL_ANY_MORE = ("teardown_ended",)
@@ -83,11 +93,13 @@ def cells(seed: int) -> list[Cell]:
     """Every cell there is, with what the seed leaves to chance."""
     chance = random.Random(seed)
     found: list[Cell] = []
-    for store in ("sqlite", "postgresql"):
+    stores: tuple[Store, ...] = ("sqlite", "postgresql", "workers")
+    moments: tuple[When, ...] = ("before", "during", "after")
+    for store in stores:
         for boundary in BOUNDARIES:
-            for when in ("before", "during", "after"):
+            for when in moments:
                 for victim in VICTIMS:
-                    if _is_there(victim, boundary, when):
+                    if (victim == "worker") == (store == "workers") and _is_there(victim, boundary, when):
                         found.append(_cell(chance, boundary, when, victim, store))
     return found
 
@@ -98,6 +110,8 @@ def _is_there(victim: Victim, boundary: Boundary, when: When) -> bool:
     if victim == "git":  # it lives only while it has something to do
         return when == "during" and boundary.name in ("workspace", "commit", "snapshot", "push")
     gone = when == "after" and boundary.after in _NO_JAIL_ANY_MORE
+    if victim == "worker":
+        return not boundary.at_the_door
     return victim == "server" or (boundary.has_jail and not gone)
 
 
@@ -117,12 +131,12 @@ def play(stage: Stage, cell: Cell) -> list[str]:
     broken: list[str] = []
     try:
         with halted(customer, cell.moment, cell.passing) as seen_through:
-            if not _strike(stage, cell):
+            if cell.when == "during":
+                let_go_on(stage)
+                time.sleep(cell.delay_ms / 1000)
+            if not strike(stage, cell.victim) and not _may_be_gone(cell):
                 broken.append(f"cell: there was no {cell.victim} to end")
-            if cell.victim == "server":
-                stage.product.kill()
-                stage.product.start()
-            elif cell.when != "during":
+            if is_still(stage):
                 let_go_on(stage)
             seen_through.result()
     except AssertionError as error:
@@ -130,26 +144,24 @@ def play(stage: Stage, cell: Cell) -> list[str]:
     if customer.retries:
         broken.append("order: it failed and had to be retried by hand")
     broken += violations(customer)
-    stage.product.stop()
+    stage.stop()
     return broken
 
 
-def _strike(stage: Stage, cell: Cell) -> bool:
-    """End the cell's victim; False when there was none. `during` has let the server go on."""
-    if cell.when == "during":
-        let_go_on(stage)
-        time.sleep(cell.delay_ms / 1000)
-    victims = VICTIMS[cell.victim](stage)
-    end(victims)
-    return bool(victims) or (cell.when == "during" and cell.victim in ("jail", "git"))
+def _may_be_gone(cell: Cell) -> bool:
+    """What lives only for a moment may have ended before it was to be."""
+    return cell.when == "during" and cell.victim in ("jail", "git")
 
 
 @contextmanager
 def stages(directory: Path, postgres: PrivatePostgres) -> Iterator[dict[Store, Stage]]:
     with ExitStack() as stack:
-        urls: dict[Store, str] = {"sqlite": "", "postgresql": stack.enter_context(postgres.fresh_database())}
+        urls: dict[Store, str] = {"sqlite": ""}
+        urls |= {"postgresql": stack.enter_context(postgres.fresh_database())}
+        urls |= {"workers": stack.enter_context(postgres.fresh_database())}
         yield {
-            store: stack.enter_context(staged(_made(directory / store), url)) for store, url in urls.items()
+            store: stack.enter_context(staged(_made(directory / store), url, own_worker=store == "workers"))
+            for store, url in urls.items()
         }
 
 
@@ -162,7 +174,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--only", default="", help="cells whose name holds this text")
-    parser.add_argument("--store", choices=["sqlite", "postgresql"], help="one store instead of both")
+    parser.add_argument("--store", choices=["sqlite", "postgresql", "workers"], help="one of the three")
     chosen = parser.parse_args()
     todo = [cell for cell in cells(chosen.seed) if chosen.only in str(cell)]
     todo = [cell for cell in todo if chosen.store in (None, cell.store)]

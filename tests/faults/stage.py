@@ -20,7 +20,8 @@ from tests.journeys.repositories import FIXED, PLANS, calls, git, make_repositor
 from tests.standins.github import GitHubStandIn
 
 Story = Literal["plain", "approval", "pause"]
-Store = Literal["sqlite", "postgresql"]
+Store = Literal["sqlite", "postgresql", "workers"]
+"""`workers` is PostgreSQL too, with the rounds in a process of their own."""
 
 _WITNESS = "w=$(date +%s%N); echo $w >> witness.txt; sync; echo witness $w"
 _LINGERS = "setsid sleep 600 >/dev/null 2>&1 & sleep 0.4"
@@ -66,7 +67,17 @@ class Site:
 
 
 class Stage:
-    def __init__(self, directory: Path, github: GitHubStandIn, database_url: str, **settings: str) -> None:
+    """`product` is the process that is asked, `worker` the one in which rounds run: mostly the same."""
+
+    def __init__(
+        self,
+        directory: Path,
+        github: GitHubStandIn,
+        database_url: str,
+        *,
+        own_worker: bool = False,
+        **settings: str,
+    ) -> None:
         self.directory = directory
         self.github = github
         self.database_url = database_url
@@ -75,22 +86,42 @@ class Stage:
         for made in (self.temporary, home / "workflows"):
             made.mkdir(parents=True)
         (home / "workflows" / "gated.yaml").write_text(_GATED)
-        self.product = Product(
-            home,
-            DATABASE_URL=database_url,
-            JOURNEYMAN_GITHUB_URL=github.url,
-            JOURNEYMAN_GITHUB_API_URL=github.api_url,
-            GITHUB_TOKEN=github.token,
-            TMPDIR=str(self.temporary),
-            **settings,
+        settings |= {
+            "DATABASE_URL": database_url,
+            "JOURNEYMAN_GITHUB_URL": github.url,
+            "JOURNEYMAN_GITHUB_API_URL": github.api_url,
+            "GITHUB_TOKEN": github.token,
+            "TMPDIR": str(self.temporary),
+        }
+        self.product = self.worker = Product(
+            home, "serve", *(["--no-worker"] if own_worker else []), **settings
         )
+        if own_worker:
+            elsewhere = directory / "elsewhere"
+            elsewhere.mkdir()
+            settings |= {
+                "JOURNEYMAN_SCRIPTS": str(self.product.scripts),
+                "JOURNEYMAN_WORKER_LEASE_SECONDS": "3",
+            }
+            self.worker = Product(elsewhere, "worker", **settings)
         self.product.script("plain", PLANS, _builds(_LINGERS))
         self.product.script("approval", _builds())
         self.product.script("pause", _builds(_ONCE, _WITNESS))
 
     @property
     def home(self) -> Path:
-        return self.product.home
+        """Where the work is done."""
+        return self.worker.home
+
+    def start(self, **environment: str) -> None:
+        """Start what there is; the environment is for the process in which rounds run."""
+        if self.worker is not self.product:
+            self.product.start()
+        self.worker.start(**environment)
+
+    def stop(self) -> None:
+        self.worker.stop()
+        self.product.stop()
 
     def site(self) -> Site:
         """A repository of its own, in which somebody else has a branch too."""
@@ -105,13 +136,15 @@ class Stage:
 
 
 @contextmanager
-def staged(directory: Path, database_url: str, **settings: str) -> Iterator[Stage]:
+def staged(
+    directory: Path, database_url: str, *, own_worker: bool = False, **settings: str
+) -> Iterator[Stage]:
     with GitHubStandIn(directory) as github:
-        stage = Stage(directory, github, database_url, **settings)
+        stage = Stage(directory, github, database_url, own_worker=own_worker, **settings)
         try:
             yield stage
         finally:
-            stage.product.stop()
+            stage.stop()
 
 
 class Customer:

@@ -19,7 +19,7 @@ _FEW = {
     ("tool call", "before", "jail", "sqlite"),
     ("snapshot", "before", "server", "sqlite"),
     ("commit", "after", "server", "sqlite"),
-    ("push", "after", "server", "postgresql"),
+    ("push", "after", "worker", "workers"),
     ("pull request", "after", "server", "sqlite"),
     ("approval", "after", "server", "postgresql"),
     ("teardown", "after", "server", "sqlite"),

@@ -15,14 +15,18 @@ def _server(stage: Stage) -> list[int]:
     return [stage.product.pid]
 
 
+def _worker(stage: Stage) -> list[int]:
+    return [stage.worker.pid]
+
+
 def _jails(stage: Stage) -> list[int]:
     """The first process of every jail: ending it ends all that is in there."""
-    return [pid for pid in _children(stage.product.pid) if "JM_SANDBOX" in _environment(pid)]
+    return [pid for pid in _children(stage.worker.pid) if "JM_SANDBOX" in _environment(pid)]
 
 
 def _gits(stage: Stage) -> list[int]:
     """The git that the server itself runs, with what it runs in turn."""
-    own = [pid for pid in _children(stage.product.pid) if any(word.endswith("/git") for word in _line(pid))]
+    own = [pid for pid in _children(stage.worker.pid) if any(word.endswith("/git") for word in _line(pid))]
     return [*own, *(pid for one in own for pid in _below(one))]
 
 
@@ -59,16 +63,23 @@ def _environment(pid: int) -> dict[str, str]:
 
 VICTIMS: dict[Victim, Callable[[Stage], list[int]]] = {
     "server": _server,
+    "worker": _worker,
     "jail": _jails,
     "agent": _agents,
     "git": _gits,
 }
 
 
-def end(pids: list[int]) -> None:
-    """Without warning, and without a chance to tidy up."""
+def strike(stage: Stage, victim: Victim) -> int:
+    """End a victim without warning, and start it again where somebody would; says how many there were."""
+    pids = VICTIMS[victim](stage)
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
+    if victim in ("server", "worker"):
+        process = stage.product if victim == "server" else stage.worker
+        process.kill()
+        process.start()
+    return len(pids)
