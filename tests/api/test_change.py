@@ -85,7 +85,9 @@ async def test_a_ready_pull_request_is_merged_by_button_once(api: Api, repositor
         assert answer.json()["state"] == "merged"
     assert (repository / "pager.py").read_text() == "PAGE = 20\n"
     entries = (await api.client.get(f"{ORDERS}/{order_id}/logs")).json()["log_entries"]
-    assert [one.get("state") for one in entries].count("merged") == 1
+    assert [one["event"] for one in entries].count("github_pull_request_merged") == 1
+    order = (await api.client.get(f"{ORDERS}/{order_id}")).json()["agent_work_order"]
+    assert order["pull_request_state"] == "merged"
 
 
 async def test_the_sample_is_made_once_and_can_be_worked_on(api: Api) -> None:

@@ -92,9 +92,10 @@ def test_a_reload_and_a_second_tab_show_the_same_story(
     second.goto(page.url)
     page.reload()
     for tab in (page, second):
+        tab.bring_to_front()
         status(tab, "Completed")
+        expect(tab.get_by_role("log").get_by_text("Completed", exact=True)).to_be_visible()
         expect(tab.get_by_text("That was all.")).to_have_count(1)
-    expect(second.get_by_role("log").get_by_text("Completed", exact=True)).to_be_visible()
     assert shown_texts(page) == shown_texts(second)
 
 
@@ -112,6 +113,7 @@ def test_a_page_survives_the_servers_death_without_a_gap_or_a_repetition(page: P
         again = Product(home, JOURNEYMAN_PORT=port)
         with again:
             status(page, "Completed")
+            expect(page.get_by_role("log").get_by_text("Completed", exact=True)).to_be_visible()
             expect(page.get_by_text("Connection lost")).to_have_count(0)
             live = shown_texts(page)
             page.reload()
@@ -151,6 +153,22 @@ def test_rejecting_by_key_fails_the_step(product: Product, page: Page, tmp_path:
     page.keyboard.press("r")
     page.get_by_role("dialog").get_by_role("button", name="Reject").click()
     status(page, "Failed")
+
+
+def test_a_step_is_sent_back_with_a_comment(product: Product, page: Page, tmp_path: Path) -> None:
+    (product.home / "workflows").mkdir(exist_ok=True)
+    (product.home / "workflows" / "gated.yaml").write_text(GATED)
+    reworked = builds("def add(a, b):\n    return b + a\n", "Turn it round")
+    model = product.script("reworked", reworked, builds(FIXED))
+    order = product.submit(make_repository(tmp_path / "adder"), model, workflow_type="gated")
+    product.finish(order)
+    page.goto(f"{product.url}/orders/{order}")
+    page.get_by_role("button", name="Reject").click()
+    page.get_by_role("dialog").get_by_label("Comment").fill("Turn it round")
+    page.get_by_role("dialog").get_by_role("button", name="Send back for rework").click()
+    expect(page.get_by_role("log").get_by_text("“Turn it round”")).to_be_visible()
+    expect(page.get_by_role("region", name="Approval")).to_be_visible()
+    status(page, "Awaiting approval")
 
 
 def test_a_running_order_is_cancelled(product: Product, page: Page, tmp_path: Path) -> None:

@@ -116,3 +116,16 @@ it("what agents and tools say makes no reading stale; everything else does", () 
   expect(partsChangedBy("agent_text")).toEqual([]);
   expect(partsChangedBy("git_push_completed")).toEqual(["order", "diff", "pull-request"]);
 });
+
+it("what people did to the pull request and the branch is told", () => {
+  const pull = { github_pull_request_url: "u", number: 12 };
+  const taken = { git_branch_name: "b", commit_sha: "0123456789", count: 2, commits: [] };
+  const { items } = tell(
+    EMPTY,
+    told({ type: "git_commits_taken_in", ...taken }, { type: "github_pull_request_merged", ...pull }),
+  );
+  expect(items.map((item) => item.kind === "system" && item.text)).toEqual([
+    "Took in 2 commits that people pushed",
+    "PR #12 was merged",
+  ]);
+});

@@ -14,7 +14,6 @@ from journeyman.api.models import (
 )
 from journeyman.api.services import Given, Services
 from journeyman.errors import Conflict, InvalidRepository
-from journeyman.events.types import GithubPullRequestUpdated
 from journeyman.forges.base import Person, PullRequest
 from journeyman.forges.standing import note_state
 from journeyman.git.commits import JOURNEYMAN
@@ -75,10 +74,7 @@ async def merge_pull_request(number: Number, services: Given) -> ShownPullReques
     )
     merged = await services.local_pull_requests.mark_merged(number)
     if order is not None:
-        told = GithubPullRequestUpdated(
-            github_pull_request_url=merged.url, number=number, draft=False, state="merged"
-        )
-        order = await note_state(services.orders, order, merged, told)
+        order = await note_state(services.orders, order, merged)
     return _shown(merged, order)
 
 

@@ -349,7 +349,6 @@ class GithubPullRequestUpdated(_Event):
     github_pull_request_url: str
     number: int
     draft: bool
-    state: Literal["open", "closed", "merged"] = "open"
 
 
 class GithubPullRequestClosed(_Event):

@@ -1437,12 +1437,6 @@ export interface components {
             number: number;
             /** Draft */
             draft: boolean;
-            /**
-             * State
-             * @default open
-             * @enum {string}
-             */
-            state: "open" | "closed" | "merged";
         };
         /** Health */
         Health: {

@@ -237,6 +237,27 @@ function one(story: Story, event: EventMessage) {
     case "github_pull_request_created":
     case "github_pull_request_updated":
       return pullRequest(story, event, at);
+    case "github_pull_request_merged":
+    case "github_pull_request_closed":
+    case "github_pull_request_reopened": {
+      const what = event.type.split("_").at(-1) ?? "";
+      system("pull_request", `PR #${event.number} was ${what}`, { href: event.github_pull_request_url });
+      return;
+    }
+    case "git_commits_taken_in":
+      system(
+        "commit",
+        `Took in ${event.count} ${event.count === 1 ? "commit" : "commits"} that people pushed`,
+        {
+          detail: event.set_aside_commit_sha
+            ? `clashed: the order's side is kept at ${event.set_aside_commit_sha.slice(0, 8)}`
+            : event.commit_sha.slice(0, 8),
+        },
+      );
+      return;
+    case "sandbox_cleanup_failed":
+      system("notice", event.error_message, { detail: event.hint });
+      return;
     case "github_issue_read":
       system("issue", `Read issue #${event.github_issue_number}`, { detail: event.title });
       return;
@@ -367,11 +388,9 @@ function pullRequest(
   const text =
     event.type === "github_pull_request_created"
       ? `Created ${name}`
-      : event.state === "merged"
-        ? `Merged PR #${event.number}`
-        : before?.draft && !event.draft
-          ? `PR #${event.number} is ready for review`
-          : `Updated ${name}`;
+      : before?.draft && !event.draft
+        ? `PR #${event.number} is ready for review`
+        : `Updated ${name}`;
   story.items.push({
     ...at,
     kind: "system",

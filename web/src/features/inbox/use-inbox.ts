@@ -21,7 +21,8 @@ export function reasonOf(order: Order): Reason | null {
   if (order.error_category === "budget" && (order.status === "paused" || order.status === "failed"))
     return "budget";
   if (order.status === "failed") return "failure";
-  if (order.status === "completed" && order.github_pull_request_url) return "review";
+  const reviewable = order.pull_request_state === "draft" || order.pull_request_state === "open";
+  if (order.status === "completed" && reviewable) return "review";
   return null;
 }
 
