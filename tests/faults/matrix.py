@@ -141,11 +141,12 @@ def play(stage: Stage, cell: Cell) -> list[str]:
             seen_through.result()
     except AssertionError as error:
         broken.append(f"order: {error}")
-    if customer.retries:
-        broken.append("order: it failed and had to be retried by hand")
-    broken += violations(customer)
-    stage.stop()
-    return broken
+    try:
+        if customer.retries:
+            broken.append("order: it failed and had to be retried by hand")
+        return broken + violations(customer)
+    finally:
+        stage.stop()
 
 
 def _may_be_gone(cell: Cell) -> bool:

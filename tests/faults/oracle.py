@@ -188,15 +188,22 @@ def remains(stage: Stage, order_id: str) -> list[str]:
     workspaces, mirrors = home / "workspaces", home / "mirrors"
     groups = Path("/sys/fs/cgroup")
     paths = [
-        *workspaces.glob(f"*{order_id}*"),
-        *workspaces.glob(f".trash/*{order_id}*"),
-        *mirrors.glob(f"*/worktrees/*{order_id}*"),
-        *groups.glob(f"journeyman-*/{order_id}.*"),
-        *groups.glob(f"*/journeyman-*/{order_id}.*"),
-        *stage.temporary.iterdir(),
+        *_matching(workspaces, f"*{order_id}*"),
+        *_matching(workspaces, f".trash/*{order_id}*"),
+        *_matching(mirrors, f"*/worktrees/*{order_id}*"),
+        *_matching(groups, f"journeyman-*/{order_id}.*"),
+        *_matching(groups, f"*/journeyman-*/{order_id}.*"),
+        *_matching(stage.temporary, "*"),
     ]
     mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if order_id in line]
     return [*map(str, paths), *mounts, *(f"process {one}" for one in processes_of(order_id))]
+
+
+def _matching(directory: Path, pattern: str) -> list[Path]:
+    try:
+        return list(directory.glob(pattern))
+    except OSError:  # something went away while it was looked at: look again before calling it clean
+        return [directory]
 
 
 def processes_of(order_id: str) -> list[str]:
