@@ -73,7 +73,7 @@ class Services:
     is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
 
 
-def _services_of(connection: HTTPConnection) -> Services:
+async def _services_of(connection: HTTPConnection) -> Services:
     services: Services = connection.app.state.services
     return services
 

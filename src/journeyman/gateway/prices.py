@@ -55,6 +55,8 @@ class Prices:
             return None
         if own is not None:
             return _own_cost(own, tokens)
+        if self.of(model) is None:  # the table takes long to say that it does not know
+            return None
         # Servers have been seen to count more cached tokens than tokens; the price table refuses that.
         cache_read = min(tokens.cache_read, tokens.input)
         known = _calculate(

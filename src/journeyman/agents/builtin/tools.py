@@ -7,6 +7,7 @@ is an error, because no answer could help with it.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -235,6 +236,7 @@ TOOLS: dict[str, Tool] = {
 }
 
 
+@cache
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """A JSON schema without the titles that pydantic adds: tokens that tell a model nothing."""
 
