@@ -11,15 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.installs import Installs
+from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import parsed
-from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
-from journeyman.gateway.door.door import Door
-from journeyman.sandboxes.base import Readiness, Running, Sandbox
+from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
+from journeyman.sandboxes.base import Running, Sandbox
 
-NAME = "claude_code"
-PROVIDERS = ("anthropic", "scripted")
 _READING_TOOLS = "Bash,Read,Glob,Grep"
 _BUILDING_TOOLS = f"{_READING_TOOLS},Edit,Write,NotebookEdit,TodoWrite,Task"
 _SWITCHES = {
@@ -34,21 +31,9 @@ _INTERRUPT_SECONDS = 1.5
 _EXIT_CODE = re.compile(r"Exit code (\d+)")
 
 
-class ClaudeCode:
-    def __init__(self, door: Door, installs: Installs) -> None:
-        self._installs = installs
-        self._programs = Programs(door, providers=PROVIDERS)
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def about(self) -> About:
-        return self._installs.about(NAME, PROVIDERS)
-
-    async def readiness(self) -> Readiness:
-        return self._installs.readiness(NAME)
+class ClaudeCode(InstalledAgent):
+    name = "claude_code"
+    providers = ("anthropic", "scripted")
 
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
@@ -61,7 +46,7 @@ class ClaudeCode:
             "ANTHROPIC_BASE_URL": turn.door_url,
             "ANTHROPIC_API_KEY": turn.token,
         }
-        command = [*self._installs.command(NAME), *_arguments(turn)]
+        command = [*self._command, *_arguments(turn)]
         program = await turn.sandbox.start(command, env=environment)
         speaking = _Speaking(turn, program)
         try:

@@ -10,16 +10,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.installs import Installs
+from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.story import Story
-from journeyman.agents.turn import Conversation, Ending, Programs, Turn
-from journeyman.gateway.door.door import Door
-from journeyman.sandboxes.base import Readiness, Sandbox
+from journeyman.agents.turn import Conversation, Ending, Turn
+from journeyman.sandboxes.base import Sandbox
 
-NAME = "codex"
-PROVIDERS = ("openai", "scripted")
 _TOKEN = "JOURNEYMAN_DOOR_TOKEN"  # noqa: S105 - the variable's name
 _FEATURES_OFF = (
     "plugins",
@@ -32,21 +29,9 @@ _FEATURES_OFF = (
 )
 
 
-class Codex:
-    def __init__(self, door: Door, installs: Installs) -> None:
-        self._installs = installs
-        self._programs = Programs(door, providers=PROVIDERS)
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def about(self) -> About:
-        return self._installs.about(NAME, PROVIDERS)
-
-    async def readiness(self) -> Readiness:
-        return self._installs.readiness(NAME)
+class Codex(InstalledAgent):
+    name = "codex"
+    providers = ("openai", "scripted")
 
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
@@ -55,7 +40,7 @@ class Codex:
     async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
         def command(session_id: str | None) -> list[str]:
             options = [word for pair in _configuration(turn).items() for word in ("-c", _assigned(*pair))]
-            before = [*self._installs.command(NAME), "exec", "--json", "--skip-git-repo-check"]
+            before = [*self._command, "exec", "--json", "--skip-git-repo-check"]
             before += ["--dangerously-bypass-approvals-and-sandbox", "--ignore-user-config", *options]
             # Said outright, because whoever works without approvals is otherwise taken to trust the place.
             before += ["-c", f'projects={{"{turn.sandbox.workspace}"={{trust_level="untrusted"}}}}']

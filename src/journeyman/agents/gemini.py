@@ -11,16 +11,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.installs import Installs
+from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.story import Story
-from journeyman.agents.turn import Conversation, Ending, Programs, Turn
-from journeyman.gateway.door.door import Door
-from journeyman.sandboxes.base import Readiness, Sandbox
+from journeyman.agents.turn import Conversation, Ending, Turn
+from journeyman.sandboxes.base import Sandbox
 
-NAME = "gemini"
-PROVIDERS = ("google", "scripted")
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     "privacy": {"usageStatisticsEnabled": False},
@@ -39,21 +36,9 @@ _EXIT_CODE = re.compile(r"Command exited with code: (\d+)")
 """Said only of a command that wrote nothing: of others Gemini CLI tells the output alone."""
 
 
-class Gemini:
-    def __init__(self, door: Door, installs: Installs) -> None:
-        self._installs = installs
-        self._programs = Programs(door, providers=PROVIDERS)
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def about(self) -> About:
-        return self._installs.about(NAME, PROVIDERS)
-
-    async def readiness(self) -> Readiness:
-        return self._installs.readiness(NAME)
+class Gemini(InstalledAgent):
+    name = "gemini"
+    providers = ("google", "scripted")
 
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
@@ -66,7 +51,7 @@ class Gemini:
         await turn.sandbox.write_file(settings, json.dumps(_SETTINGS).encode())
 
         def command(session_id: str | None) -> list[str]:
-            result = [*self._installs.command(NAME), "-o", "stream-json", "-m", turn.model]
+            result = [*self._command, "-o", "stream-json", "-m", turn.model]
             result += ["--policy", policy]
             return [*result, "--resume", session_id] if session_id else result
 

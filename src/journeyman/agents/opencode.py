@@ -17,17 +17,16 @@ from typing import Any
 
 import httpcore2
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
+from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.inside import pool_into
+from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.installs import Installs
-from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
+from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.prices import context_window_of
-from journeyman.sandboxes.base import Readiness, Running, Sandbox
+from journeyman.sandboxes.base import Running, Sandbox
 
-NAME = "opencode"
-PROVIDERS = ("openai", "anthropic", "scripted")
 _SWITCHED_ON = (
     "OPENCODE_PURE",
     "OPENCODE_DISABLE_AUTOUPDATE",
@@ -77,22 +76,13 @@ class _Server:
         await self.reading
 
 
-class OpenCode:
+class OpenCode(InstalledAgent):
+    name = "opencode"
+    providers = ("openai", "anthropic", "scripted")
+
     def __init__(self, door: Door, installs: Installs) -> None:
-        self._installs = installs
-        self._programs = Programs(door, providers=PROVIDERS)
+        super().__init__(door, installs)
         self._idle: list[_Server] = []
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def about(self) -> About:
-        return self._installs.about(NAME, PROVIDERS)
-
-    async def readiness(self) -> Readiness:
-        return self._installs.readiness(NAME)
 
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         server = await self._take(assignment, sandbox)
@@ -137,7 +127,7 @@ class OpenCode:
             "OPENCODE_SERVER_PASSWORD": password,
             "OPENCODE_CONFIG_CONTENT": json.dumps(_configuration(turn)),
         }
-        command = [*self._installs.command(NAME), "serve", "--hostname", "127.0.0.1", "--port", "0"]
+        command = [*self._command, "serve", "--hostname", "127.0.0.1", "--port", "0"]
         program = await turn.sandbox.start(command, env=environment)
         try:
             async with asyncio.timeout(_START_SECONDS):
