@@ -29,7 +29,6 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
-from journeyman.agents.acp import AcpAgent
 from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.claude_code import ClaudeCode
@@ -156,6 +155,9 @@ def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent
     ]
     agents = {agent.name: agent for agent in known}
     for name, command in settings.acp_agents.items():
+        # A third of the server's start, for the few who name such an agent.
+        from journeyman.agents.acp import AcpAgent
+
         if name in agents or not shlex.split(command):
             raise InvalidSetting(
                 f"JOURNEYMAN_ACP_AGENTS cannot name an agent {name!r} with the command {command!r}",
@@ -234,7 +236,6 @@ def _watch_children_cheaply() -> None:
 
 def _spare_the_collector() -> None:
     """What is loaded by now stays: looking through it for garbage would stop everything for 0.1 s."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 

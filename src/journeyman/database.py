@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     create_engine,
     event,
+    inspect,
     text,
 )
 from sqlalchemy.engine import Dialect, make_url
@@ -47,6 +48,7 @@ metadata = MetaData(
 )
 """Every table of every room; each room's `tables.py` adds its own."""
 
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_TIMEOUT_MS = 30_000
 _BUSY_ON_THE_LOOP_MS = 100
 """SQLite waits for a lock by blocking; on the event loop that stops everything else."""
@@ -302,20 +304,35 @@ class _PostgreSQL:
 
 def migrate(url: str) -> None:
     """Bring the tables up to date; several processes may try at once, and one does it."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     engine = create_engine(url)
     try:
         with engine.begin() as connection:
+            if _version(connection) == newest_version():
+                return
+            # A quarter of a server's start, and seldom needed.
+            from alembic import command
+            from alembic.config import Config
+
+            config = Config()
+            config.set_main_option("script_location", str(_MIGRATIONS))
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     finally:
         engine.dispose()
+
+
+def newest_version() -> str:
+    """Each version's file begins with its number."""
+    return max(path.name for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    version: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return version
 
 
 def engine_database(url: str, home: Path) -> tuple[str, Engine | None]:
