@@ -13,6 +13,7 @@ from typing import Any
 from journeyman import telemetry
 from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
+from journeyman.engine.commands import Calls, tell_commands
 from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
@@ -31,6 +32,7 @@ from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
+from journeyman.knowledge.shelf import CommandShelf
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
@@ -40,7 +42,6 @@ from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
-from journeyman.workflows.templates import render
 
 _SET_ASIDE_BYTES = 60_000
 _NOBODY = Person("Journeyman", "agent@journeyman.invalid")
@@ -61,6 +62,7 @@ class Workshop:
     """Who works here; names this home among all that share the database."""
     is_shared: bool = False
     """Whether workers on other machines may go on with what was begun here."""
+    commands: CommandShelf = field(default_factory=CommandShelf)
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
@@ -105,6 +107,7 @@ class Workshop:
             self._open.pop(order.agent_work_order_id, None)
             await self.workspaces.remove(order.agent_work_order_id)
             await unpack(mirror, work.refs, work.content)
+        await tell_commands(self.commands, self.orders, order, mirror)
         if order.start_commit_sha is not None:
             await self._start_from(order, mirror, await self._author(forge))
         return mirror, await self._open_workspace(order, repository)
@@ -175,8 +178,10 @@ class Workshop:
         async def open_sandbox(writable: bool) -> Sandbox:
             return await self._open_sandbox(workspace, order, writable=writable)
 
+        calls = Calls(self.commands, self.orders, order, spec, workspace.mirror)
+        order = await calls.expanded_order()
         context = context_of(done, order_context(order))
-        task = render(spec.prompt, context) if spec.prompt else _task_of(order)
+        task = await calls.expanded_prompt(context) if spec.prompt else _task_of(order)
         if order.attempt > 1 and spec.kind in ("plan", "build"):
             decided = await self.orders.approvals(order.agent_work_order_id)
             asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]
