@@ -4,7 +4,7 @@ Every agent is given the same text this way, whether it knows commands or not. A
 call is passed on as it is, and the order says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from journeyman.events.log import first_of
 from journeyman.events.types import (
     AgentNotice,
     CommandProblem,
+    Event,
     FoundCommand,
     RepositoryCommandExpanded,
     RepositoryCommandsFound,
@@ -45,6 +46,26 @@ async def tell_commands(shelf: CommandShelf, orders: WorkOrders, order: WorkOrde
         await orders.emit(order_id, told)
 
 
+async def expansion(
+    shelf: CommandShelf, mirror: Mirror, commit: str, text: str
+) -> tuple[str, Callable[[str], Event] | None]:
+    """A prompt as agents are to see it, and what its step has to tell about that."""
+    call = call_in(text)
+    if call is None:
+        return text, None
+    commands = await shelf.at(mirror, commit)
+    command = commands.find(call.name)
+    if command is None:
+        return text, lambda step: AgentNotice(step=step, text=_unknown(call.name, commands))
+    return expand(command, call.arguments), lambda step: RepositoryCommandExpanded(
+        step=step,
+        name=command.name,
+        path=command.path,
+        arguments=call.arguments[:_SHOWN],
+        commit_sha=commit,
+    )
+
+
 @dataclass(frozen=True)
 class Calls:
     """The calls of commands in what one step of an order is given."""
@@ -73,30 +94,11 @@ class Calls:
         return await self._expanded(text, aloud=True) if template.lstrip().startswith("/") else text
 
     async def _expanded(self, text: str, *, aloud: bool) -> str:
-        call = call_in(text)
-        if call is None:
-            return text
         assert self.order.base_commit_sha is not None
-        commands = await self.shelf.at(self.mirror, self.order.base_commit_sha)
-        command = commands.find(call.name)
-        if command is None:
-            if aloud:
-                await self._tell(AgentNotice(step=self.spec.name, text=_unknown(call.name, commands)))
-            return text
-        if aloud:
-            await self._tell(
-                RepositoryCommandExpanded(
-                    step=self.spec.name,
-                    name=command.name,
-                    path=command.path,
-                    arguments=call.arguments[:_SHOWN],
-                    commit_sha=self.order.base_commit_sha,
-                )
-            )
-        return expand(command, call.arguments)
-
-    async def _tell(self, event: AgentNotice | RepositoryCommandExpanded) -> None:
-        await self.orders.emit(self.order.agent_work_order_id, event)
+        expanded, told = await expansion(self.shelf, self.mirror, self.order.base_commit_sha, text)
+        if aloud and told is not None:
+            await self.orders.emit(self.order.agent_work_order_id, told(self.spec.name))
+        return expanded
 
 
 def _unknown(name: str, commands: Commands) -> str:

@@ -13,11 +13,14 @@ from typing import Any
 from journeyman import telemetry
 from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
-from journeyman.engine.commands import Calls, tell_commands
+from journeyman.agents.small_model import SmallModel
+from journeyman.engine.commands import Calls, expansion, tell_commands
+from journeyman.engine.naming import ask_for_names, naming
 from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
+    Event,
     GitBranchCreated,
     GitCommitCreated,
     SandboxCleanupFailed,
@@ -60,6 +63,8 @@ class Workshop:
     claims: Claims
     worker_id: str
     """Who works here; names this home among all that share the database."""
+    small_model: SmallModel | None = None
+    """Names orders; without one their names are made from their tasks."""
     is_shared: bool = False
     """Whether workers on other machines may go on with what was begun here."""
     commands: CommandShelf = field(default_factory=CommandShelf)
@@ -97,12 +102,7 @@ class Workshop:
                 max_files=self.settings.repository_max_files,
                 max_bytes=self.settings.repository_max_bytes,
             )
-            created = GitBranchCreated(
-                git_branch_name=order.git_branch_name, base_branch=base_branch, base_commit_sha=base
-            )
-            order = await self.orders.change(
-                order.agent_work_order_id, created, base_branch=base_branch, base_commit_sha=base
-            )
+            order = await self._begin_at(order, mirror, base_branch, base)
         if self.is_shared and (work := await self._work_of_another(order)) is not None:
             self._open.pop(order.agent_work_order_id, None)
             await self.workspaces.remove(order.agent_work_order_id)
@@ -111,6 +111,19 @@ class Workshop:
         if order.start_commit_sha is not None:
             await self._start_from(order, mirror, await self._author(forge))
         return mirror, await self._open_workspace(order, repository)
+
+    async def _begin_at(self, order: WorkOrder, mirror: Mirror, base_branch: str, base: str) -> WorkOrder:
+        """Write down where the branch begins and what it is called, in one go."""
+        task, _ = await expansion(self.commands, mirror, base, order.initial_prompt)
+        names = await ask_for_names(self.small_model, self.orders, order, task)
+
+        def begin(now: WorkOrder) -> tuple[list[Event], dict[str, Any]]:
+            named, changes = naming(order, names, now)
+            branch = changes.get("git_branch_name", now.git_branch_name)
+            created = GitBranchCreated(git_branch_name=branch, base_branch=base_branch, base_commit_sha=base)
+            return [*named, created], {**changes, "base_branch": base_branch, "base_commit_sha": base}
+
+        return await self.orders.change_as_it_is(order.agent_work_order_id, begin)
 
     async def _start_from(self, order: WorkOrder, mirror: Mirror, author: Person) -> None:
         """Let the branch begin, or go on, with what it held at an earlier commit.

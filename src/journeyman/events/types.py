@@ -109,6 +109,14 @@ class AgentWorkOrderChanged(_Event):
     budget_usd: float | None = None
 
 
+class AgentWorkOrderNamed(_Event):
+    """The small model named it and its branch; a name that a person chose is the same as before."""
+
+    type: Literal["agent_work_order_named"] = "agent_work_order_named"
+    title: str
+    git_branch_name: str
+
+
 class SandboxCreated(_Event):
     type: Literal["sandbox_created"] = "sandbox_created"
     sandbox_identifier: str
@@ -426,6 +434,7 @@ Event = Annotated[
     | AgentWorkOrderRetried
     | AgentWorkOrderRequeued
     | AgentWorkOrderChanged
+    | AgentWorkOrderNamed
     | SandboxCreated
     | SandboxCleanupCompleted
     | SandboxCleanupFailed
