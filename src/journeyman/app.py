@@ -36,6 +36,7 @@ from journeyman.agents.codex import Codex
 from journeyman.agents.gemini import Gemini
 from journeyman.agents.installs import Installs
 from journeyman.agents.opencode import OpenCode
+from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
@@ -88,6 +89,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)
+    small_model = SmallModel(gateway, settings.small_model) if settings.small_model else None
     workshop = Workshop(
         settings=settings,
         orders=orders,
@@ -96,6 +98,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         sandboxes=sandboxes,
         forges={"github": github, "local": local},
         claims=Claims(store, orders),
+        small_model=small_model,
         worker_id=worker_id_of(settings.home),
         is_shared=not store.is_sqlite,
         agents=_agents(settings, gateway, door),
@@ -114,6 +117,7 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         sandboxes=sandboxes,
         agents=workshop.agents,
         gateway=gateway,
+        small_model=small_model,
         workflows=Shelf(settings.home / "workflows"),
         order_accepted=steering.wake,
         control=steering,
@@ -126,8 +130,8 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         working.push_async_callback(door.close)
         await hired.start()
     chores = [asyncio.create_task(store.keep_tidy())]
-    if settings.model:
-        chores.append(asyncio.create_task(gateway.prepare(settings.model)))
+    for model in filter(None, (settings.model, settings.small_model)):
+        chores.append(asyncio.create_task(gateway.prepare(model)))
     try:
         yield Journeyman(services, workshop)
     finally:

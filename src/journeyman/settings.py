@@ -67,6 +67,8 @@ class Settings(BaseModel):
 
     model: str = Field(default="", alias="JOURNEYMAN_MODEL")
     """Model of orders that name none, as `provider/model`. Empty: they are refused with a hint."""
+    small_model: str = Field(default="", alias="JOURNEYMAN_SMALL_MODEL")
+    """Names orders and their branches and sorts later prompts, as `provider/model`. Empty: rules do both."""
     scripts: Path | None = Field(default=None, alias="JOURNEYMAN_SCRIPTS")
     """Directory with scripts of the scripted model, beside the bundled ones."""
     agent_max_turns: int = Field(default=100, ge=1, alias="JOURNEYMAN_AGENT_MAX_TURNS")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.cli.screen import plain, seconds
+from journeyman.events.types import CommandProblem, FoundCommand, RepositoryCommandsFound
 from tests.api.parts import Api
 from tests.cli.jm import JM, Terminal
 
@@ -45,6 +46,7 @@ async def test_every_command_prints_one_json_document(terminal: Terminal, order_
         ("show", order_id): "steps",
         ("logs", order_id): "log_entries",
         ("diff", order_id): "diff",
+        ("commands", order_id): "commands",
         ("models",): "models",
         ("agents",): "agents",
         ("workflows",): "workflows",
@@ -54,6 +56,22 @@ async def test_every_command_prints_one_json_document(terminal: Terminal, order_
         done = await terminal.run(*command, "--json")
         assert done.code == 0, done.err
         assert key in json.loads(done.out)
+
+
+async def test_the_commands_of_a_repository_are_listed_with_what_is_wrong(
+    api: Api, terminal: Terminal, order_id: str
+) -> None:
+    assert "no commands" in (await terminal.run("commands", order_id)).err
+    told = RepositoryCommandsFound(
+        commit_sha="0" * 40,
+        commands=[FoundCommand(name="fix", description="Fix one", argument_hint="[number]", path="a/fix.md")],
+        problems=[CommandProblem(path="a/b c.md", message="it is odd", hint="Rename it.")],
+    )
+    await api.services.orders.emit(order_id, told)
+    listed = await terminal.run("commands", order_id)
+    assert "/fix [number]" in listed.out
+    assert "Fix one" in listed.out
+    assert "a/b c.md: it is odd. Rename it." in listed.err
 
 
 async def test_logs_are_printed_and_followed_without_chatter(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
-def _in_one_line(text: Any) -> Any:
+def in_one_line(text: Any) -> Any:
     # A title becomes the first line of a commit: a line break in it could forge a trailer.
     return " ".join(text.split()) if isinstance(text, str) else text
 
@@ -13,7 +13,7 @@ def _in_one_line(text: Any) -> Any:
 class Subtask(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    title: Annotated[str, BeforeValidator(_in_one_line)] = Field(
+    title: Annotated[str, BeforeValidator(in_one_line)] = Field(
         min_length=1, max_length=200, description="What is done, in one line."
     )
     instructions: str = Field(

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from journeyman.api import (
     cleanup,
+    commands,
     configuration,
     control,
     costs,
@@ -50,7 +51,7 @@ def described() -> FastAPI:
         redirect_slashes=False,
         responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
     )
-    orders = (work_orders, control, costs, prompts, live)
+    orders = (work_orders, control, costs, prompts, commands, live)
     for room in (*orders, github, lookups, local_forge, configuration, quick_jobs, cleanup, health):
         app.include_router(room.router)
     return app

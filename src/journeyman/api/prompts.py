@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict
 
-from journeyman.api.services import Given
+from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, repository_of
 from journeyman.errors import InvalidInput
+from journeyman.events.types import AgentNotice
 from journeyman.forges.standing import check_still_open
-from journeyman.work_orders.order import check_prompt
+from journeyman.work_orders.order import WorkOrder, check_prompt
 from journeyman.work_orders.prompts import Mode, PromptStatus, mode_of
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["prompts"])
@@ -22,7 +23,7 @@ class PromptRequest(BaseModel):
     agent_work_order_id: str
     prompt_text: str
     mode: Mode | None = None
-    """`work` or `ask`; when it is left out, a text that ends as a question asks."""
+    """`work` or `ask`; left out, the small model decides, or a text that ends as a question asks."""
 
 
 class PromptAnswer(BaseModel):
@@ -59,7 +60,7 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
     text = check_prompt(request.prompt_text).strip()
     if not text:
         raise InvalidInput("the prompt is empty", hint="Say what is wanted.")
-    mode = request.mode or mode_of(text)
+    mode = request.mode or await _mode_of(services, order, text)
     if mode == "work":
         repository = repository_of(order, services.settings)
         await check_still_open(services.orders, services.forges[repository.forge], repository, order)
@@ -72,6 +73,23 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
         message=f"{'An answer' if mode == 'ask' else 'Work'} begins {begins}.",
         number=added.number,
     )
+
+
+async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
+    """What the small model takes the prompt for; by its last character where there is none, or it fails."""
+    if services.small_model is None:
+        return mode_of(text)
+    told = await services.small_model.wish(order, text)
+    if told.answer is not None:
+        counted = services.small_model.told("prompt", told.answer)
+        await services.orders.add_usage(
+            order.agent_work_order_id, order.round, "prompt", told.answer.usage, counted
+        )
+    if told.value is not None:
+        return told.value.mode
+    notice = f"the prompt was sorted by its last character: {told.fault}"
+    await services.orders.emit(order.agent_work_order_id, AgentNotice(step="prompt", text=notice))
+    return mode_of(text)
 
 
 @router.get("/prompts")

@@ -11,6 +11,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from journeyman.agents.base import Agent
+from journeyman.agents.small_model import SmallModel
 from journeyman.database import Database
 from journeyman.engine.control import Standstill, Stop
 from journeyman.events.feed import Feed
@@ -71,6 +72,8 @@ class Services:
     """Tells the worker of this process, if it has one, that an order waits."""
     control: Control
     is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
+    small_model: SmallModel | None = None
+    """Sorts prompts; without one a rule does."""
 
 
 async def _services_of(connection: HTTPConnection) -> Services:

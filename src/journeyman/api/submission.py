@@ -173,7 +173,9 @@ def _check_target(request: NewWorkOrder, repository: Repository, facts: Reposito
 
 
 def _task_of(issue: Issue, prompt: str) -> str:
-    parts = (f"Issue #{issue.number}: {_plain(issue.title)}", _plain(issue.body), prompt)
+    told = (f"Issue #{issue.number}: {_plain(issue.title)}", _plain(issue.body))
+    # A command of the repository stands at the beginning; the issue is what it is called with.
+    parts = (prompt, *told) if prompt.startswith("/") else (*told, prompt)
     return "\n\n".join(part for part in parts if part)
 
 

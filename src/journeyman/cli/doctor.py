@@ -121,6 +121,11 @@ def _database(settings: Settings) -> Finding:
 
 
 def _models(settings: Settings) -> Finding:
+    if settings.small_model:
+        try:
+            Gateway(settings).check_model(settings.small_model)
+        except JourneymanError as error:
+            return Finding("models", "optional", f"JOURNEYMAN_SMALL_MODEL: {error.message}", error.hint)
     keyed = sorted({model.provider for model in Gateway(settings).models() if model.ready} - {"scripted"})
     if not keyed:
         return Finding(
@@ -136,7 +141,8 @@ def _models(settings: Settings) -> Finding:
             f"keys for {', '.join(keyed)}; no default model",
             "Set JOURNEYMAN_MODEL, or give --model with each order.",
         )
-    return Finding("models", "good", f"keys for {', '.join(keyed)}; default {settings.model}")
+    small = f"; small {settings.small_model}" if settings.small_model else ""
+    return Finding("models", "good", f"keys for {', '.join(keyed)}; default {settings.model}{small}")
 
 
 def _github(settings: Settings) -> Finding:

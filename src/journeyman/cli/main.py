@@ -210,6 +210,15 @@ def prompt(
 
 
 @app.command()
+def commands(order_id: OrderId, as_json: AsJson = False) -> None:
+    """List the commands of an order's repository, which prompts can call as `/name arguments`."""
+    from journeyman.cli import reading
+    from journeyman.settings import load_settings
+
+    reading.commands(load_settings(), order_id, as_json=as_json)
+
+
+@app.command()
 def pause(order_id: OrderId, as_json: AsJson = False) -> None:
     """Stop a work order where it is; `jm resume` lets it go on."""
     _control(order_id, "pause", as_json)

@@ -166,6 +166,23 @@ def diff(settings: Settings, order_id: str, *, as_json: bool) -> None:
             out.print(Text(one, style))
 
 
+def commands(settings: Settings, order_id: str, *, as_json: bool) -> None:
+    answer = Client(settings).get(order_path(order_id) + "/commands")
+    if as_json:
+        print_json(answer)
+        return
+    for problem in answer["problems"]:
+        warn(f"{problem['path']}: {problem['message']}. {problem['hint']}")
+    if not answer["commands"]:
+        note("The repository brings no commands, or the order has not begun.")
+        return
+    rows = [
+        (line(f"/{one['name']} {one['argument_hint']}".rstrip()), short(one["description"], 100))
+        for one in answer["commands"]
+    ]
+    _print_table(("COMMAND", ""), rows)
+
+
 def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
     answer = Client(settings).get(f"/api/{noun}")
     if as_json:

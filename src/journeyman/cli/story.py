@@ -34,6 +34,8 @@ class Story:
             "subtask_started": self._subtask,
             "agent_text": self._text,
             "agent_notice": self._notice,
+            "repository_commands_found": self._commands,
+            "repository_command_expanded": self._command,
             "tool_call_started": self._tool_started,
             "tool_call_completed": self._tool_completed,
             "git_commit_created": self._commit,
@@ -128,6 +130,14 @@ class Story:
 
     def _notice(self, event: dict[str, Any]) -> None:
         self._line(("    ! ", "yellow"), short(event["text"], 160))
+
+    def _commands(self, event: dict[str, Any]) -> None:
+        for problem in event["problems"]:
+            text = f"{problem['path']} is no command: {problem['message']}"
+            self._line(("    ! ", "yellow"), short(text, 160))
+
+    def _command(self, event: dict[str, Any]) -> None:
+        self._line(("    / ", "dim"), short(f"{event['name']} from {event['path']}", 160))
 
     def _tool_started(self, event: dict[str, Any]) -> None:
         self._calls[event["call_id"]] = event["arguments"]

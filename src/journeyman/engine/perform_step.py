@@ -74,7 +74,9 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
         tries += 1
         await workshop.orders.emit(order_id, _told_retry("prepare", tries, wait, error))
         await asyncio.sleep(wait)
-    return Done(kind="prepare", status="completed", output=order_context(order))
+    # Preparing may have named it.
+    named = await workshop.orders.get(order_id)
+    return Done(kind="prepare", status="completed", output=order_context(named))
 
 
 async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | None:

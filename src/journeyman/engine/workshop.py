@@ -13,10 +13,14 @@ from typing import Any
 from journeyman import telemetry
 from journeyman.agents.base import About, Agent
 from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
+from journeyman.agents.small_model import SmallModel
+from journeyman.engine.commands import Calls, expansion, tell_commands
+from journeyman.engine.naming import ask_for_names, naming
 from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
+    Event,
     GitBranchCreated,
     GitCommitCreated,
     SandboxCleanupFailed,
@@ -31,6 +35,7 @@ from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
+from journeyman.knowledge.shelf import CommandShelf
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
@@ -40,7 +45,6 @@ from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
-from journeyman.workflows.templates import render
 
 _SET_ASIDE_BYTES = 60_000
 _NOBODY = Person("Journeyman", "agent@journeyman.invalid")
@@ -59,8 +63,11 @@ class Workshop:
     claims: Claims
     worker_id: str
     """Who works here; names this home among all that share the database."""
+    small_model: SmallModel | None = None
+    """Names orders; without one their names are made from their tasks."""
     is_shared: bool = False
     """Whether workers on other machines may go on with what was begun here."""
+    commands: CommandShelf = field(default_factory=CommandShelf)
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
@@ -95,19 +102,28 @@ class Workshop:
                 max_files=self.settings.repository_max_files,
                 max_bytes=self.settings.repository_max_bytes,
             )
-            created = GitBranchCreated(
-                git_branch_name=order.git_branch_name, base_branch=base_branch, base_commit_sha=base
-            )
-            order = await self.orders.change(
-                order.agent_work_order_id, created, base_branch=base_branch, base_commit_sha=base
-            )
+            order = await self._begin_at(order, mirror, base_branch, base)
         if self.is_shared and (work := await self._work_of_another(order)) is not None:
             self._open.pop(order.agent_work_order_id, None)
             await self.workspaces.remove(order.agent_work_order_id)
             await unpack(mirror, work.refs, work.content)
+        await tell_commands(self.commands, self.orders, order, mirror)
         if order.start_commit_sha is not None:
             await self._start_from(order, mirror, await self._author(forge))
         return mirror, await self._open_workspace(order, repository)
+
+    async def _begin_at(self, order: WorkOrder, mirror: Mirror, base_branch: str, base: str) -> WorkOrder:
+        """Write down where the branch begins and what it is called, in one go."""
+        task, _ = await expansion(self.commands, mirror, base, order.initial_prompt)
+        names = await ask_for_names(self.small_model, self.orders, order, task)
+
+        def begin(now: WorkOrder) -> tuple[list[Event], dict[str, Any]]:
+            named, changes = naming(order, names, now)
+            branch = changes.get("git_branch_name", now.git_branch_name)
+            created = GitBranchCreated(git_branch_name=branch, base_branch=base_branch, base_commit_sha=base)
+            return [*named, created], {**changes, "base_branch": base_branch, "base_commit_sha": base}
+
+        return await self.orders.change_as_it_is(order.agent_work_order_id, begin)
 
     async def _start_from(self, order: WorkOrder, mirror: Mirror, author: Person) -> None:
         """Let the branch begin, or go on, with what it held at an earlier commit.
@@ -175,8 +191,10 @@ class Workshop:
         async def open_sandbox(writable: bool) -> Sandbox:
             return await self._open_sandbox(workspace, order, writable=writable)
 
+        calls = Calls(self.commands, self.orders, order, spec, workspace.mirror)
+        order = await calls.expanded_order()
         context = context_of(done, order_context(order))
-        task = render(spec.prompt, context) if spec.prompt else _task_of(order)
+        task = await calls.expanded_prompt(context) if spec.prompt else _task_of(order)
         if order.attempt > 1 and spec.kind in ("plan", "build"):
             decided = await self.orders.approvals(order.agent_work_order_id)
             asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]

@@ -109,6 +109,14 @@ class AgentWorkOrderChanged(_Event):
     budget_usd: float | None = None
 
 
+class AgentWorkOrderNamed(_Event):
+    """The small model named it and its branch; a name that a person chose is the same as before."""
+
+    type: Literal["agent_work_order_named"] = "agent_work_order_named"
+    title: str
+    git_branch_name: str
+
+
 class SandboxCreated(_Event):
     type: Literal["sandbox_created"] = "sandbox_created"
     sandbox_identifier: str
@@ -276,6 +284,47 @@ class PromptCancelled(_Event):
     number: int
 
 
+class FoundCommand(BaseModel):
+    """A command that a repository brings."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    name: str
+    description: str
+    argument_hint: str
+    path: str
+
+
+class CommandProblem(BaseModel):
+    """What is wrong with a file among a repository's commands."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    path: str
+    message: str
+    hint: str
+
+
+class RepositoryCommandsFound(_Event):
+    """What prompts to this order can call, told when it is taken up; not told when there is nothing."""
+
+    type: Literal["repository_commands_found"] = "repository_commands_found"
+    commit_sha: str
+    commands: list[FoundCommand]
+    problems: list[CommandProblem]
+
+
+class RepositoryCommandExpanded(_Event):
+    """The text of a repository's command went to the agent in the place of its call."""
+
+    type: Literal["repository_command_expanded"] = "repository_command_expanded"
+    step: str
+    name: str
+    path: str
+    arguments: str
+    commit_sha: str
+
+
 class AgentNotice(_Event):
     """Something went wrong between model and agent and was dealt with: said, so that nobody wonders."""
 
@@ -385,6 +434,7 @@ Event = Annotated[
     | AgentWorkOrderRetried
     | AgentWorkOrderRequeued
     | AgentWorkOrderChanged
+    | AgentWorkOrderNamed
     | SandboxCreated
     | SandboxCleanupCompleted
     | SandboxCleanupFailed
@@ -407,6 +457,8 @@ Event = Annotated[
     | PromptAccepted
     | PromptStarted
     | PromptCancelled
+    | RepositoryCommandsFound
+    | RepositoryCommandExpanded
     | AgentNotice
     | ToolCallStarted
     | ToolCallCompleted

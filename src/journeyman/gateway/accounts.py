@@ -43,6 +43,8 @@ class Account:
     agent: str
     model: str
     """`provider/model`: what is called, whatever an agent asks for."""
+    holds_order: bool = True
+    """Whether who pays holds the order: calls of it that another process began are lost then."""
     on_call: OnCall = field(default=nobody_asks, repr=False, compare=False)
     """Told of every answered call, before the next one is made."""
     on_fault: OnFault = field(default=nobody_minds, repr=False, compare=False)

@@ -111,8 +111,9 @@ class Ledger:
         def under_way() -> list[str]:
             return [call_id for call_id, order_id in self._under_way.items() if order_id == account.order_id]
 
-        is_first = account.order_id not in self._known
-        self._known.add(account.order_id)
+        is_first = account.holds_order and account.order_id not in self._known
+        if account.holds_order:
+            self._known.add(account.order_id)
         went = await self._calls.reserve(
             entry.call_id, account, need, may_go, wanted=wanted, under_way=under_way if is_first else None
         )

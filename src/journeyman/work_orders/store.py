@@ -1,6 +1,6 @@
 """Work orders in the database: every change is written together with the events that tell it."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -249,17 +249,22 @@ class WorkOrders:
 
         An order that comes to rest, or waits, is nobody's any more.
         """
-        return await self._change(order_id, happened, changes)
+        return await self._change(order_id, lambda _: (happened, changes))
+
+    async def change_as_it_is(
+        self, order_id: str, decide: Callable[[WorkOrder], tuple[Sequence[Event], Mapping[str, Any]]]
+    ) -> WorkOrder:
+        """As `change`, by what the order is in the moment of the change. What `decide` raises undoes it."""
+        return await self._change(order_id, decide)
 
     async def change_if_free(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
         """As `change`, and Superseded when a worker has taken the order up."""
-        return await self._change(order_id, happened, changes, only_if_free=True)
+        return await self._change(order_id, lambda _: (happened, changes), only_if_free=True)
 
     async def _change(
         self,
         order_id: str,
-        happened: Sequence[Event],
-        changes: dict[str, Any],
+        decide: Callable[[WorkOrder], tuple[Sequence[Event], Mapping[str, Any]]],
         *,
         only_if_free: bool = False,
     ) -> WorkOrder:
@@ -267,6 +272,8 @@ class WorkOrders:
             current = await _fetch(writing.connection, order_id, for_update=True)
             if only_if_free and current.worker_id is not None:
                 raise Superseded(f"{current.worker_id} has taken {order_id} up")
+            happened, decided = decide(current)
+            changes = dict(decided)
             await writing.tell(order_id, *happened)
             if "status" in changes:
                 advance(current.status, changes["status"])

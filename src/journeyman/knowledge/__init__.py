@@ -1,0 +1,1 @@
+"""What an agent should know before it begins."""

@@ -1,0 +1,41 @@
+"""The commands of a commit, read once.
+
+They are those of the commit that an order began from: what an agent writes to the branch can never become
+the text of a command.
+"""
+
+from journeyman.git.files import contents, files_below
+from journeyman.git.mirrors import Mirror
+from journeyman.knowledge.commands import (
+    DIRECTORY,
+    MAX_BYTES,
+    MAX_FILES,
+    CommandFile,
+    Commands,
+    is_wanted,
+    read_commands,
+)
+
+_KEPT = 64
+
+
+class CommandShelf:
+    def __init__(self) -> None:
+        self._known: dict[str, Commands] = {}
+
+    async def at(self, mirror: Mirror, commit: str) -> Commands:
+        if commit not in self._known:
+            while len(self._known) >= _KEPT:
+                del self._known[next(iter(self._known))]
+            self._known[commit] = await _read(mirror, commit)
+        return self._known[commit]
+
+
+async def _read(mirror: Mirror, commit: str) -> Commands:
+    listed = await files_below(mirror, commit, DIRECTORY)
+    first = sorted((file for file in listed if is_wanted(file.path)), key=lambda file: file.path)[:MAX_FILES]
+    fit = [file for file in first if file.size <= MAX_BYTES and not file.is_link]
+    read = dict(zip([file.path for file in fit], await contents(mirror, fit), strict=True))
+    return read_commands(
+        CommandFile(file.path, file.size, file.is_link, read.get(file.path, b"")) for file in listed
+    )
