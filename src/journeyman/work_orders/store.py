@@ -469,6 +469,15 @@ class WorkOrders:
             )
             return list((await connection.execute(query)).scalars())
 
+    async def count_waiting(self) -> int:
+        """How many orders wait in line for a worker."""
+        query = select(func.count()).where(
+            work_orders.c.status == "pending", work_orders.c.worker_id.is_(None)
+        )
+        async with self.database.reading() as connection:
+            count: int = (await connection.execute(query)).scalar_one()
+        return count
+
     async def unfinished(self) -> list[WorkOrder]:
         """Every order that is not at its end, oldest first."""
         return await self._oldest_first(work_orders.c.status.not_in(FINISHED))
