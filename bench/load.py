@@ -39,6 +39,7 @@ _COMMAND = "echo x >>notes.txt"
 _FLOOD_SECONDS = 10.0
 _REFUSALS = (429, 503)
 _GROWTH = 1.1
+_IDLE_ORDERS = 32
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ async def _while_orders_run(size: Size) -> Table:
         someone = shop.someone
         quick = shop.product.script("quick", builds(FIXED))
         idle_submits = []
-        for _ in range(20):
+        for _ in range(_IDLE_ORDERS):
             idle_submits.append(await _timed(lambda: shop.submit(quick)))
             await shop.until_all_end()
+        del idle_submits[:2]  # they met a mirror that was not there, and code that was not loaded
         idle_lists = [await _timed(someone.read_list) for _ in range(size.samples)]
         starting = asyncio.gather(*(shop.submit() for _ in range(size.running)))
         storm = [await _timed(someone.read_list)]
@@ -109,7 +111,7 @@ async def _when_many_come(size: Size) -> Table:
         polite = answer.status_code in _REFUSALS and "retry-after" in answer.headers
         answers["accepted" if answer.status_code == 201 else "refused" if polite else "errors"] += 1
 
-    async with _shop(calls=2, latency=0.2, JOURNEYMAN_MAX_QUEUED_ORDERS=str(size.flood * 4 // 5)) as shop:
+    async with _shop(calls=2, latency=0.2, JOURNEYMAN_MAX_QUEUED_ORDERS=str(size.flood // 2)) as shop:
         gap = _FLOOD_SECONDS / size.flood
         began = time.monotonic()
         await asyncio.gather(*(come(number * gap) for number in range(size.flood)))
@@ -189,7 +191,7 @@ async def _with_two_workers(size: Size) -> Table:
         two = await _drain(postgres, size.queue, workers=2)
     finally:
         postgres.discard()
-    table = Table(f"{size.queue} orders on PostgreSQL, four at once for each worker, a model of 1 s")
+    table = Table(f"{size.queue} orders on PostgreSQL, four at once for each worker, a model of 2 s")
     table.add(Row("until all are done by 2 workers", two, one, "1 worker", "s", one / 1.7))
     return table
 
@@ -197,7 +199,7 @@ async def _with_two_workers(size: Size) -> Table:
 async def _drain(postgres: PrivatePostgres, count: int, *, workers: int) -> float:
     with postgres.fresh_database() as url:
         async with _shop(
-            "serve", "--no-worker", calls=5, latency=1.0, most=4, DATABASE_URL=url, workers=workers
+            "serve", "--no-worker", calls=3, latency=2.0, most=4, DATABASE_URL=url, workers=workers
         ) as shop:
             # The first order of a worker makes its mirror; what is compared is what comes after it.
             await asyncio.gather(*(shop.submit() for _ in range(4 * workers)))
