@@ -1,4 +1,4 @@
-"""The product under load: what it does when a hundred orders run, a thousand come and five hundred people look.
+"""The product under load: a hundred orders run, a thousand come, five hundred people look.
 
 Five parts, each on a server of its own. What a request costs under load is compared with what it costs that
 same server when idle; two workers are compared with one. The model takes its time, as models do, so that the
@@ -136,9 +136,10 @@ async def _while_people_look(size: Size) -> Table:
         alone = await _read_by(shop, 10)
         together = await _read_by(shop, size.readers)
         wrong = await shop.until_all_end()
-    lost = sum(seen.events != len_of for seen, len_of in together.seen)
+    faults = sum(seen.faults for seen, _ in together.seen)
+    lost = sum(seen.events != length for seen, length in together.seen)
     table = Table(f"{size.readers} readers of 10 orders that run")
-    table.add(Row("gaps, repetitions, wrong order", sum(seen.faults for seen, _ in together.seen), 0, "bar", "", 0))
+    table.add(Row("gaps, repetitions, wrong order", faults, 0, "bar", "", 0))
     table.add(Row("readers that missed an end", lost + wrong, 0, "bar", "", 0))
     table.add(Row("until all have seen the end", together.seconds, alone.seconds, "10 readers", "s"))
     table.notes.append(f"{sum(seen.events for seen, _ in together.seen):,} events delivered")
@@ -179,7 +180,9 @@ async def _over_time(size: Size) -> Table:
         await carry_out(size.orders)
     table = Table(f"Memory over {size.orders} orders, twenty at a time")
     last = statistics.median(figures[-3:])
-    table.add(Row("the server's memory at the end", last, warm, f"after {size.warm_up}", "MB", _GROWTH * warm))
+    table.add(
+        Row("the server's memory in the end", last, warm, f"after {size.warm_up}", "MB", _GROWTH * warm)
+    )
     return table
 
 
@@ -233,9 +236,10 @@ class Shop:
 
     async def until_all_end(self) -> int:
         """Wait until nothing waits or runs; returns how many orders failed."""
-        while await self.someone.count("pending") or await self.someone.count("running"):
+        while True:
+            if not (await self.someone.count("pending") or await self.someone.count("running")):
+                return await self.someone.count("failed")
             await asyncio.sleep(0.2)
-        return await self.someone.count("failed")
 
 
 @asynccontextmanager

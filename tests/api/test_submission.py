@@ -39,6 +39,8 @@ CONTRACT = {
     "git_lines_removed",
     "error_message",
     "error_category",
+    "error_hint",
+    "kept",
     "cost_usd",
     "tokens_in",
     "tokens_out",

@@ -73,14 +73,20 @@ def what_pauses(ends: Iterable[Done]) -> Done | None:
 
 
 async def rest(
-    workshop: Workshop, order_id: str, stop: Rest, *, because: Done | None = None, only_if_free: bool = False
+    workshop: Workshop,
+    order_id: str,
+    stop: Rest,
+    *,
+    because: Done | None = None,
+    if_still: WorkOrder | None = None,
 ) -> WorkOrder:
     """Put an order whose round is not running any more to rest.
 
     Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
-    a snapshot; an order that is only paused or waits keeps its workspace too.
+    a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still` it is refused
+    as Superseded when the order is not as it was seen any more.
     """
-    order = await workshop.orders.get(order_id)
+    order = if_still or await workshop.orders.get(order_id)
     if not check_rest(order, stop):
         return order
     await workshop.set_down(order, keep_workspace=stop != "cancelled")
@@ -88,8 +94,12 @@ async def rest(
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
-        changes = {"error_message": because.error_message, "error_category": because.error_category}
-    if because is not None and because.retry_after is not None:
+        changes = {
+            "error_message": because.error_message,
+            "error_category": because.error_category,
+            "error_hint": because.hint,
+        }
+    if because is not None and because.retry_after is not None and stop == "paused":
         changes["resume_at"] = datetime.now(UTC) + timedelta(seconds=because.retry_after)
     if stop == "cancelled":
         changes["execution_completed_at"] = datetime.now(UTC)
@@ -97,13 +107,26 @@ async def rest(
             if prompt.status == "queued":
                 await workshop.orders.cancel_prompt(order_id, prompt.number)
     told = _told(stop, because, changes.get("resume_at"))
-    change = workshop.orders.change_if_free if only_if_free else workshop.orders.change
-    return await change(order_id, told, status=stop, **changes)
+    if if_still is not None:
+        return await workshop.orders.change_if_free(order, told, status=stop, **changes)
+    return await workshop.orders.change(order_id, told, status=stop, **changes)
+
+
+async def stay_paused(workshop: Workshop, order: WorkOrder) -> WorkOrder:
+    """Let a paused order rest until a person resumes it, whatever it was paused for."""
+    told = AgentWorkOrderPaused(
+        reason=order.error_message or "", error_category=order.error_category, hint=order.error_hint or ""
+    )
+    return await workshop.orders.change_if_free(order, told, resume_at=None)
 
 
 def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event:
     if stop == "cancelled":
-        return AgentWorkOrderCancelled()
+        return (
+            AgentWorkOrderCancelled(reason=because.error_message, hint=because.hint)
+            if because
+            else AgentWorkOrderCancelled()
+        )
     if stop == "awaiting_approval":
         return AgentWorkOrderAwaitingApproval()
     if because is None:
@@ -142,6 +165,7 @@ async def go_on(
         attempt=order.attempt + 1,
         error_message=None,
         error_category=None,
+        error_hint=None,
         execution_completed_at=None,
         resume_at=None,
     )

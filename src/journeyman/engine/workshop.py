@@ -19,6 +19,7 @@ from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Super
 from journeyman.events.types import (
     GitBranchCreated,
     GitCommitCreated,
+    GitSnapshotCreated,
     SandboxCleanupFailed,
     SandboxCreated,
 )
@@ -232,8 +233,11 @@ class Workshop:
             return True
         try:
             workspace = await self._open_workspace(order, self.repository(order))
-            if await workspace.snapshot() is not None and share:
-                await self.keep(order.agent_work_order_id, workspace)
+            if (snapshot := await workspace.snapshot()) is not None:
+                if share:
+                    await self.keep(order.agent_work_order_id, workspace)
+                taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
+                await self.orders.change(order.agent_work_order_id, taken, snapshot_ref=snapshot.ref)
         except (Superseded, StoreUnavailable):
             raise
         except (JourneymanError, OSError) as error:

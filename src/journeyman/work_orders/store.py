@@ -251,9 +251,9 @@ class WorkOrders:
         """
         return await self._change(order_id, happened, changes)
 
-    async def change_if_free(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
-        """As `change`, and Superseded when a worker has taken the order up."""
-        return await self._change(order_id, happened, changes, only_if_free=True)
+    async def change_if_free(self, seen: WorkOrder, *happened: Event, **changes: Any) -> WorkOrder:
+        """As `change`, and Superseded when a worker has taken the order up, or it has moved on since."""
+        return await self._change(seen.agent_work_order_id, happened, changes, seen=seen)
 
     async def _change(
         self,
@@ -261,12 +261,12 @@ class WorkOrders:
         happened: Sequence[Event],
         changes: dict[str, Any],
         *,
-        only_if_free: bool = False,
+        seen: WorkOrder | None = None,
     ) -> WorkOrder:
         async with self.writing() as writing:
             current = await _fetch(writing.connection, order_id, for_update=True)
-            if only_if_free and current.worker_id is not None:
-                raise Superseded(f"{current.worker_id} has taken {order_id} up")
+            if seen is not None and (current.worker_id is not None or _place(current) != _place(seen)):
+                raise Superseded(f"{order_id} has been taken up, or has moved on")
             await writing.tell(order_id, *happened)
             if "status" in changes:
                 advance(current.status, changes["status"])
@@ -539,6 +539,10 @@ async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = F
     if row is None:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
     return order_of(row)
+
+
+def _place(order: WorkOrder) -> tuple[str, int, int]:
+    return order.status, order.round, order.attempt
 
 
 def order_of(row: Any) -> WorkOrder:
