@@ -42,6 +42,7 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
             return earlier
     await check_room(services)
     order, events = await _prepare(services, request)
+    await check_room(services)  # many may have come while this one was looked at
     failpoint("order_accepted")
     order, _ = await services.orders.create(
         order, *events, idempotency_key=idempotency_key, request_digest=digest

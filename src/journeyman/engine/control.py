@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from journeyman.engine.retries import LONGEST_ASKED_SECONDS
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Category, Conflict
 from journeyman.events.types import (
@@ -33,7 +34,8 @@ _MAY_REST: dict[Rest, frozenset[Status]] = {
     "awaiting_approval": frozenset({"running"}),
 }
 _UNTIL_A_PERSON_ACTS: frozenset[Category] = frozenset({"budget", "quota"})
-"""What stops an order without being its fault: it pauses, and goes on from there."""
+"""What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
+when the other side said that it may."""
 _RESTED: dict[Standstill, tuple[Status, ...]] = {
     "pause": ("paused",),
     "failure": ("failed", "cancelled"),
@@ -67,8 +69,13 @@ def steps_to_redo(workflow: Workflow, records: Iterable[StepRecord]) -> frozense
 
 def what_pauses(ends: Iterable[Done]) -> Done | None:
     """The end of a step that the order cannot help and a person, or time, can."""
-    return next(
-        (end for end in ends if end.status == "failed" and end.error_category in _UNTIL_A_PERSON_ACTS), None
+    return next((end for end in ends if end.status == "failed" and _passes_elsewhere(end)), None)
+
+
+def _passes_elsewhere(end: Done) -> bool:
+    asks_for_long = (end.retry_after or 0.0) > LONGEST_ASKED_SECONDS
+    return end.error_category in _UNTIL_A_PERSON_ACTS or (
+        end.error_category in ("transient", "rate_limited") and asks_for_long
     )
 
 

@@ -859,6 +859,9 @@ export interface components {
             error_message: string | null;
             /** Error Category */
             error_category: string | null;
+            /** Error Hint */
+            error_hint: string | null;
+            kept: components["schemas"]["KeptWork"] | null;
             /** Cost Usd */
             cost_usd: number | null;
             /** Tokens In */
@@ -899,6 +902,16 @@ export interface components {
              * @enum {string}
              */
             type: "agent_work_order_cancelled";
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Hint
+             * @default
+             */
+            hint: string;
         };
         /**
          * AgentWorkOrderChanged
@@ -1500,6 +1513,20 @@ export interface components {
             pr_url: string | null;
             /** Error Message */
             error_message: string | null;
+        };
+        /**
+         * KeptWork
+         * @description Work that an error left, and where it is.
+         */
+        KeptWork: {
+            /** Git Branch Name */
+            git_branch_name: string | null;
+            /** Git Commit Count */
+            git_commit_count: number;
+            /** Snapshot Ref */
+            snapshot_ref: string | null;
+            /** Github Pull Request Url */
+            github_pull_request_url: string | null;
         };
         /** LocalPullRequest */
         LocalPullRequest: {
