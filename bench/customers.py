@@ -18,7 +18,10 @@ class Customer:
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
-    async def submit(self, repository: Path, model: str, workflow: str = "agent_workflow_build") -> str:
+    async def offer(
+        self, repository: Path, model: str, workflow: str = "agent_workflow_build"
+    ) -> httpx2.Response:
+        """Hand an order in; the answer may be a refusal."""
         body = {
             "repository_url": str(repository),
             "sandbox_type": "git_worktree",
@@ -26,7 +29,10 @@ class Customer:
             "initial_prompt": "Write it down.",
             "model": model,
         }
-        answer = await self._client.post(_ORDERS, json=body)
+        return await self._client.post(_ORDERS, json=body)
+
+    async def submit(self, repository: Path, model: str, workflow: str = "agent_workflow_build") -> str:
+        answer = await self.offer(repository, model, workflow)
         assert answer.status_code == 201, answer.text
         order_id: str = answer.json()["agent_work_order"]["agent_work_order_id"]
         return order_id
@@ -53,11 +59,15 @@ class Customer:
 
     async def until_completed(self, count: int) -> None:
         """Wait until so many orders are completed. Asks seldom: following each is work for the server."""
-        while await self._count("completed") < count:
+        while await self.count("completed") < count:
             await asyncio.sleep(0.2)
-            assert await self._count("failed") == 0, "an order failed"
+            assert await self.count("failed") == 0, "an order failed"
 
-    async def _count(self, status: str) -> int:
+    async def read_list(self) -> None:
+        answer = await self._client.get(_ORDERS)
+        assert answer.status_code == 200, answer.text
+
+    async def count(self, status: str) -> int:
         answer = await self._client.get(_ORDERS, params={"status": status, "limit": 1})
         total: int = answer.json()["total_count"]
         return total

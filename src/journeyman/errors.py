@@ -90,6 +90,10 @@ class RateLimited(JourneymanError):
     retryable = True
 
 
+class QueueFull(RateLimited):
+    """So many orders wait already that a new one is not taken in."""
+
+
 class QuotaExhausted(JourneymanError):
     category = "quota"
 

@@ -60,6 +60,14 @@ class Settings(BaseModel):
         default=None, ge=1, alias="JOURNEYMAN_MAX_CONCURRENT_ORDERS_PER_REPOSITORY"
     )
     """Orders of one repository that run at once, over all workers; without it only the limit above holds."""
+    max_queued_orders: int = Field(default=2000, ge=1, alias="JOURNEYMAN_MAX_QUEUED_ORDERS")
+    """Orders that may wait in the queue; with so many a new one is refused with 429 and a Retry-After."""
+    max_queued_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_MAX_QUEUED_DAYS")
+    """Days that an order may wait for a worker before it is cancelled; 0 is for ever."""
+    max_paused_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_MAX_PAUSED_DAYS")
+    """Days that an order may be paused before it is cancelled; 0 is for ever."""
+    max_awaiting_approval_days: float = Field(default=90, ge=0, alias="JOURNEYMAN_MAX_AWAITING_APPROVAL_DAYS")
+    """Days that an order may wait for a person's decision before it is cancelled; 0 is for ever."""
     worker_lease_seconds: float = Field(default=30, ge=3, alias="JOURNEYMAN_WORKER_LEASE_SECONDS")
     """Silence after which a worker on a shared database is given up and its orders go on elsewhere."""
     stall_seconds: float = Field(default=7200, ge=60, alias="JOURNEYMAN_STALL_SECONDS")

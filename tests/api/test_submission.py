@@ -39,6 +39,8 @@ CONTRACT = {
     "git_lines_removed",
     "error_message",
     "error_category",
+    "error_hint",
+    "kept",
     "cost_usd",
     "tokens_in",
     "tokens_out",
@@ -301,3 +303,32 @@ async def test_a_quick_job_is_a_work_order_with_the_defaults(
         assert (result["pr_url"], result["plan_reasoning"], result["iterations"]) == (None, None, 0)
         problem_of(await api.client.get("/result/wo-nothere0"), 404)
         problem_of(await api.client.post("/submit", json={"repo_url": str(repository)}), 422)
+
+
+async def test_a_new_order_is_told_when_to_come_again_while_too_many_wait(
+    settings: Settings, database: Database, repository: Path
+) -> None:
+    async with served(settings.model_copy(update={"max_queued_orders": 2}), database) as api:
+        first, _ = [await api.submit(repository) for _ in range(2)]
+        body = {"repository_url": str(repository), "initial_prompt": "One more", "model": "scripted/demo"}
+        refused = await api.client.post(ORDERS, json=body)
+        problem = problem_of(refused, 429)
+        assert (problem["title"], problem["category"]) == ("Queue full", "rate_limited")
+        assert int(refused.headers["retry-after"]) > 0
+        fork = await api.client.post(f"{ORDERS}/{first}/fork", json={"from_step": "build"})
+        assert problem_of(fork, 429)["title"] == "Queue full"
+        assert await api.stored() == 2
+        await api.begin(first)
+        await api.submit(repository)
+
+
+async def test_a_request_that_was_accepted_before_is_answered_though_too_many_wait(
+    settings: Settings, database: Database, repository: Path
+) -> None:
+    async with served(settings.model_copy(update={"max_queued_orders": 1}), database) as api:
+        body = {"repository_url": str(repository), "initial_prompt": "Fix it", "model": "scripted/demo"}
+        answers = [
+            await api.client.post(ORDERS, json=body, headers={"Idempotency-Key": "once"}) for _ in range(2)
+        ]
+        assert [answer.status_code for answer in answers] == [201, 201]
+        assert await api.stored() == 1

@@ -110,7 +110,7 @@ async def test_an_order_that_rests_is_nobodys(orders: WorkOrders, claims: Claims
     as_worker = orders.held_by(holder_of(order, "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     with pytest.raises(Superseded):
-        await orders.change_if_free(order_id, status="paused")
+        await orders.change_if_free(order, status="paused")
     await as_worker.change(order_id, status="paused")
     assert (await orders.get(order_id)).worker_id is None
     with pytest.raises(Superseded):

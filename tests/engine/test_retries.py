@@ -23,6 +23,10 @@ def test_what_the_other_side_asked_for_is_honoured() -> None:
     assert wait_before_retry("rate_limited", 1, 3, retry_after=30) == 30
 
 
+def test_a_wait_that_would_keep_a_worker_for_long_is_not_waited_here() -> None:
+    assert wait_before_retry("rate_limited", 1, 3, passes=True, retry_after=3600) is None
+
+
 @pytest.mark.parametrize("category", ["invalid_input", "auth", "permission", "budget", "quota", "conflict"])
 def test_what_only_a_person_can_change_is_not_tried_again(category: Category) -> None:
     assert wait_before_retry(category, 1, 5) is None

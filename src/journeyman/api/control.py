@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from journeyman.api.models import Name, OneWorkOrder
 from journeyman.api.services import Given
-from journeyman.api.submission import check_choices
+from journeyman.api.submission import check_choices, check_room
 from journeyman.api.work_orders import Order
 from journeyman.errors import InvalidInput
 from journeyman.work_orders.approvals import Answer
@@ -68,6 +68,7 @@ class ForkRequest(BaseModel):
 async def fork(order: Order, request: ForkRequest, services: Given) -> OneWorkOrder:
     """Another order that has done what this one did before a step, and goes on with other choices."""
     changes = request.model_dump(include={"agent", "model", "budget_usd"}, exclude_none=True)
+    await check_room(services)
     await check_choices(services, request.agent, request.model)
     prompt = check_prompt(request.initial_prompt or "").strip() or None
     made = await services.control.fork(order.agent_work_order_id, request.from_step, prompt=prompt, **changes)

@@ -119,6 +119,17 @@ class PageQuery(_Request):
     offset: int = Field(default=0, ge=0, le=1_000_000_000)
 
 
+class KeptWork(_Answer):
+    """Work that an error left, and where it is."""
+
+    git_branch_name: str | None
+    """Null while nothing was committed."""
+    git_commit_count: int
+    snapshot_ref: str | None
+    """What is not on the branch, in the mirror of the repository."""
+    github_pull_request_url: str | None
+
+
 class AgentWorkOrder(_Answer):
     agent_work_order_id: str
     repository_url: str
@@ -146,6 +157,10 @@ class AgentWorkOrder(_Answer):
     git_lines_removed: int
     error_message: str | None
     error_category: str | None
+    error_hint: str | None
+    """What to do about the error."""
+    kept: KeptWork | None
+    """What there is of an order with an error; null without one."""
     cost_usd: float | None
     """Null when a price is unknown."""
     tokens_in: int

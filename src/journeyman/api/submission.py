@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from journeyman.agents.base import Agent, check_provider
 from journeyman.api.models import NewWorkOrder
 from journeyman.api.services import Services
-from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, SandboxUnavailable
+from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, QueueFull, SandboxUnavailable
 from journeyman.events.types import AgentWorkOrderCreated, Event, GithubIssueRead
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Issue, RepositoryFacts
@@ -29,6 +29,9 @@ from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.workflows.references import did_you_mean
 from journeyman.workflows.schema import Workflow
 
+_FULL_QUEUE_SECONDS = 15.0
+"""When a client may ask again whose order was refused because too many wait."""
+
 
 async def submit(services: Services, request: NewWorkOrder, idempotency_key: str | None = None) -> WorkOrder:
     """The new order, or the one that an earlier request with the same key made."""
@@ -37,7 +40,9 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
         earlier = await services.orders.with_key(idempotency_key, digest)
         if earlier is not None:
             return earlier
+    await check_room(services)
     order, events = await _prepare(services, request)
+    await check_room(services)  # many may have come while this one was looked at
     failpoint("order_accepted")
     order, _ = await services.orders.create(
         order, *events, idempotency_key=idempotency_key, request_digest=digest
@@ -45,6 +50,18 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
     failpoint("row_written")
     services.order_accepted()
     return order
+
+
+async def check_room(services: Services) -> None:
+    """Refuse a new order where too many wait: one that is accepted is to be carried out before long."""
+    most = services.settings.max_queued_orders
+    if await services.orders.count_waiting() >= most:
+        raise QueueFull(
+            f"{most} orders wait already, and no more are taken in",
+            hint="Try again later. More workers, or a higher JOURNEYMAN_MAX_CONCURRENT_ORDERS, shorten the "
+            "queue; JOURNEYMAN_MAX_QUEUED_ORDERS says how long it may be.",
+            retry_after=_FULL_QUEUE_SECONDS,
+        )
 
 
 async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder, list[Event]]:

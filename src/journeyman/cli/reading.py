@@ -9,7 +9,9 @@ from rich.text import Text
 
 from journeyman.cli.client import Client, order_path
 from journeyman.cli.screen import (
+    clock,
     console,
+    kept,
     lasted,
     line,
     money,
@@ -92,7 +94,10 @@ def _facts(order: dict[str, Any]) -> dict[str, str]:
     )
     return {
         "status": order["status"] + phase,
+        "goes on": clock(order["resume_at"]),
         "error": order["error_message"] or "",
+        "kept": kept(order),
+        "what to do": order["error_hint"] or "",
         "verification": order["verification"],
         "pull request": _pull_request(order),
         "repository": order["repository_url"],

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from journeyman.cli.screen import lasted, line, money, plain, seconds, short, styled
+from journeyman.cli.screen import clock, kept, lasted, line, money, plain, seconds, short, styled
 
 _ARGUMENTS = ("command", "path", "pattern", "content")
 """The argument that says most about a tool call; the first that is there is shown."""
@@ -66,6 +66,11 @@ class Story:
         self._line((f"{sign} {order['status']}", style), "  " + "  ".join(fact for fact in facts if fact))
         if order["error_message"]:
             self._line(("  " + line(order["error_message"]), "red"))
+            self._line("  Kept: " + line(kept(order)))
+        if order["error_hint"]:
+            self._line("  What to do: " + line(order["error_hint"]))
+        if order["resume_at"]:
+            self._line(f"  It goes on by itself at {clock(order['resume_at'])}.")
         if order["github_pull_request_url"]:
             self._line("  " + line(order["github_pull_request_url"]))
 

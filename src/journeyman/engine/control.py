@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from journeyman.engine.retries import LONGEST_ASKED_SECONDS
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Category, Conflict
 from journeyman.events.types import (
@@ -33,7 +34,8 @@ _MAY_REST: dict[Rest, frozenset[Status]] = {
     "awaiting_approval": frozenset({"running"}),
 }
 _UNTIL_A_PERSON_ACTS: frozenset[Category] = frozenset({"budget", "quota"})
-"""What stops an order without being its fault: it pauses, and goes on from there."""
+"""What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
+when the other side said that it may."""
 _RESTED: dict[Standstill, tuple[Status, ...]] = {
     "pause": ("paused",),
     "failure": ("failed", "cancelled"),
@@ -67,20 +69,31 @@ def steps_to_redo(workflow: Workflow, records: Iterable[StepRecord]) -> frozense
 
 def what_pauses(ends: Iterable[Done]) -> Done | None:
     """The end of a step that the order cannot help and a person, or time, can."""
-    return next(
-        (end for end in ends if end.status == "failed" and end.error_category in _UNTIL_A_PERSON_ACTS), None
+    return next((end for end in ends if end.status == "failed" and _passes_elsewhere(end)), None)
+
+
+def _passes_elsewhere(end: Done) -> bool:
+    asks_for_long = (end.retry_after or 0.0) > LONGEST_ASKED_SECONDS
+    return end.error_category in _UNTIL_A_PERSON_ACTS or (
+        end.error_category in ("transient", "rate_limited") and asks_for_long
     )
 
 
 async def rest(
-    workshop: Workshop, order_id: str, stop: Rest, *, because: Done | None = None, only_if_free: bool = False
+    workshop: Workshop,
+    order_id: str,
+    stop: Rest,
+    *,
+    because: Done | None = None,
+    if_still: WorkOrder | None = None,
 ) -> WorkOrder:
     """Put an order whose round is not running any more to rest.
 
     Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
-    a snapshot; an order that is only paused or waits keeps its workspace too.
+    a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still` it is refused
+    as Superseded when the order is not as it was seen any more.
     """
-    order = await workshop.orders.get(order_id)
+    order = if_still or await workshop.orders.get(order_id)
     if not check_rest(order, stop):
         return order
     await workshop.set_down(order, keep_workspace=stop != "cancelled")
@@ -88,8 +101,12 @@ async def rest(
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
-        changes = {"error_message": because.error_message, "error_category": because.error_category}
-    if because is not None and because.retry_after is not None:
+        changes = {
+            "error_message": because.error_message,
+            "error_category": because.error_category,
+            "error_hint": because.hint,
+        }
+    if because is not None and because.retry_after is not None and stop == "paused":
         changes["resume_at"] = datetime.now(UTC) + timedelta(seconds=because.retry_after)
     if stop == "cancelled":
         changes["execution_completed_at"] = datetime.now(UTC)
@@ -97,13 +114,26 @@ async def rest(
             if prompt.status == "queued":
                 await workshop.orders.cancel_prompt(order_id, prompt.number)
     told = _told(stop, because, changes.get("resume_at"))
-    change = workshop.orders.change_if_free if only_if_free else workshop.orders.change
-    return await change(order_id, told, status=stop, **changes)
+    if if_still is not None:
+        return await workshop.orders.change_if_free(order, told, status=stop, **changes)
+    return await workshop.orders.change(order_id, told, status=stop, **changes)
+
+
+async def stay_paused(workshop: Workshop, order: WorkOrder) -> WorkOrder:
+    """Let a paused order rest until a person resumes it, whatever it was paused for."""
+    told = AgentWorkOrderPaused(
+        reason=order.error_message or "", error_category=order.error_category, hint=order.error_hint or ""
+    )
+    return await workshop.orders.change_if_free(order, told, resume_at=None)
 
 
 def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event:
     if stop == "cancelled":
-        return AgentWorkOrderCancelled()
+        return (
+            AgentWorkOrderCancelled(reason=because.error_message, hint=because.hint)
+            if because
+            else AgentWorkOrderCancelled()
+        )
     if stop == "awaiting_approval":
         return AgentWorkOrderAwaitingApproval()
     if because is None:
@@ -142,6 +172,7 @@ async def go_on(
         attempt=order.attempt + 1,
         error_message=None,
         error_category=None,
+        error_hint=None,
         execution_completed_at=None,
         resume_at=None,
     )

@@ -46,6 +46,7 @@ async def end_round(
         verification=conclusion.verification,
         error_message=conclusion.error_message,
         error_category=conclusion.error_category,
+        error_hint=hint if conclusion.status == "failed" else None,
         execution_completed_at=datetime.now(UTC),
         **({"current_phase": "completed"} if conclusion.status == "completed" else {}),
         **({"set_aside_commit_sha": None} if _has_built(conclusion, done) else {}),

@@ -24,5 +24,6 @@ async def give_up(workshop: Workshop, held: Held, why: str) -> None:
         status="failed",
         error_message=message,
         error_category="internal",
+        error_hint=hint,
         execution_completed_at=datetime.now(UTC),
     )

@@ -67,7 +67,12 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
     tries = 1
     while (error := await _prepare(workshop, order)) is not None:
         wait = wait_before_retry(
-            error.category, tries, _retries(error), passes=error.retryable, retry_after=error.retry_after
+            error.category,
+            tries,
+            _retries(error),
+            passes=error.retryable,
+            retry_after=error.retry_after,
+            jitter=some_jitter(),
         )
         if wait is None:
             return _failed("prepare", error)

@@ -22,5 +22,6 @@ def next_round(order: WorkOrder, prompt: Prompt) -> dict[str, Any]:
         "workflow": library()[_WORKFLOW_OF[prompt.mode]].model_dump(mode="json"),
         "error_message": None,
         "error_category": None,
+        "error_hint": None,
         "execution_completed_at": None,
     }

@@ -11,6 +11,8 @@ _POINTLESS: frozenset[Category] = frozenset(
 _RETRIES_OF_PASSING_FAULTS = 2
 """What usually goes away is tried three times in all, whatever the workflow says."""
 _LONGEST_WAIT_SECONDS = 60.0
+LONGEST_ASKED_SECONDS = 300.0
+"""When the other side asks for more, the order pauses until then: a worker has better things to do."""
 
 
 def wait_before_retry(
@@ -27,6 +29,8 @@ def wait_before_retry(
     `passes` says that a fault of this kind usually goes away by itself.
     """
     if attempt > (max(retries, _RETRIES_OF_PASSING_FAULTS) if passes else retries) or category in _POINTLESS:
+        return None
+    if retry_after is not None and retry_after > LONGEST_ASKED_SECONDS:
         return None
     backoff = min(2.0 ** min(attempt - 1, 10), _LONGEST_WAIT_SECONDS)
     return max(backoff * (1 + jitter), retry_after or 0.0)

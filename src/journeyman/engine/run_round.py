@@ -67,6 +67,8 @@ class Rounds(DBOSConfiguredInstance):
         beginning = await self._begin(workshop, order_id, round, attempt)
         if beginning.status == "skipped":
             return "over already"
+        if (because := what_pauses([beginning])) is not None:
+            return await self._rest(workshop, order_id, "paused", because)
         done: dict[str, Done] = {}
         if beginning.status == "completed":
             while moves := next_moves(workflow, done, beginning.output):

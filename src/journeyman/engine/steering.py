@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from journeyman.engine.again import fork, retry_from
-from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest
+from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest, stay_paused
 from journeyman.engine.waiting import decide
 from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
@@ -33,15 +33,22 @@ class Steering:
             self._worker.wake()
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
-        """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen."""
+        """Pause or cancel an order. When this returns nothing of it runs and nothing more will happen.
+
+        To pause one that waits for a quota is to let it wait for a person instead.
+        """
         deadline = time.monotonic() + _ANSWER_SECONDS
         orders = self._workshop.orders
-        while check_rest(order := await orders.get(order_id), stop):
+        while check_rest(order := await orders.get(order_id), stop) or (
+            stop == "paused" and order.resume_at is not None
+        ):
             if order.worker_id is None:
                 try:
-                    return await rest(self._workshop, order_id, stop, only_if_free=True)
+                    if order.status == stop:
+                        return await stay_paused(self._workshop, order)
+                    return await rest(self._workshop, order_id, stop, if_still=order)
                 except Superseded:
-                    continue  # a worker has just taken it up
+                    continue  # somebody has just taken it up, or let it go on
             if self._worker is not None and order.worker_id == self._worker.worker_id:
                 await self._worker.stop_here(order_id, stop)
                 continue

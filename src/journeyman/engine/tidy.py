@@ -17,15 +17,18 @@ from dbos import DBOS
 
 from journeyman import telemetry
 from journeyman.access.store import AnsweredRequests
+from journeyman.engine.control import rest
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, JourneymanError
 from journeyman.events import log
 from journeyman.forges.standing import note_state
 from journeyman.git import upkeep
 from journeyman.git.workspace import ORDERS, SNAPSHOTS
+from journeyman.work_orders.deadlines import Overdue, overdue
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.retention import Removal, Traces, may_go
 from journeyman.work_orders.store import OrderFilter
+from journeyman.workflows.progress import Done
 
 _PAGE = 200
 _ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -66,6 +69,10 @@ async def _outcome(chore: _Chore) -> str:
 
 async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_Chore]:
     now = datetime.now(UTC)
+    for order in await workshop.orders.unfinished():
+        if (why := overdue(order, workshop.settings, now)) is not None:
+            what = f"{order.agent_work_order_id}: {why.reason}"
+            yield _Chore(what, partial(_let_go, workshop, deciding, order, why))
     mirrors: dict[Path, Refs] = {}
     async for orders in _pages(workshop):
         chatty = await log.with_chatter(
@@ -81,6 +88,13 @@ async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_
     for mirror in workshop.mirrors.all():
         if await upkeep.needs_packing(mirror):
             yield _Chore(f"loose objects of {mirror.path.name}", partial(upkeep.pack, mirror))
+
+
+async def _let_go(workshop: Workshop, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
+    """Cancel an order that has waited too long; one that goes on in the same moment is left alone."""
+    because = Done(status="failed", error_message=why.reason, error_category="conflict", hint=why.hint)
+    async with deciding:
+        await rest(workshop, order.agent_work_order_id, "cancelled", because=because, if_still=order)
 
 
 async def _chores_of_stores(workshop: Workshop, now: datetime) -> AsyncIterator[_Chore]:

@@ -23,6 +23,7 @@ from journeyman.events.types import (
     Event,
     GitBranchCreated,
     GitCommitCreated,
+    GitSnapshotCreated,
     SandboxCleanupFailed,
     SandboxCreated,
 )
@@ -250,8 +251,11 @@ class Workshop:
             return True
         try:
             workspace = await self._open_workspace(order, self.repository(order))
-            if await workspace.snapshot() is not None and share:
-                await self.keep(order.agent_work_order_id, workspace)
+            if (snapshot := await workspace.snapshot()) is not None:
+                if share:
+                    await self.keep(order.agent_work_order_id, workspace)
+                taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
+                await self.orders.change(order.agent_work_order_id, taken, snapshot_ref=snapshot.ref)
         except (Superseded, StoreUnavailable):
             raise
         except (JourneymanError, OSError) as error:

@@ -84,6 +84,9 @@ class AgentWorkOrderResumed(_Event):
 
 class AgentWorkOrderCancelled(_Event):
     type: Literal["agent_work_order_cancelled"] = "agent_work_order_cancelled"
+    reason: str = ""
+    """Why it was given up; empty when a person cancelled it."""
+    hint: str = ""
 
 
 class AgentWorkOrderRetried(_Event):

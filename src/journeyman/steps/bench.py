@@ -197,7 +197,7 @@ class Bench:
         created = GitCommitCreated(
             commit_sha=commit_sha, message=subject, phase=phase, step=self.spec.name, **counts
         )
-        await self.orders.change(self.order_id, created, **counts)
+        await self.orders.change(self.order_id, created, **counts, snapshot_ref=None)
         return commit_sha
 
     @asynccontextmanager
@@ -233,7 +233,8 @@ class Bench:
         snapshot = await self.workspace.snapshot()
         if snapshot is not None:
             await self.keep()
-            await self.emit(GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha))
+            taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
+            await self.orders.change(self.order_id, taken, snapshot_ref=snapshot.ref)
 
     async def _tell(self, *happenings: Happening) -> None:
         events = [self._event(happening) for happening in happenings]

@@ -83,17 +83,33 @@ class WorkOrder:
     start_commit_sha: str | None = None
     """What the work begins from where that is not the base: a commit of that order, or an earlier one of
     this order that its branch is to be set back to."""
+    snapshot_ref: str | None = None
+    """The newest snapshot, where it holds something that is in no commit of the branch."""
     git_commit_count: int = 0
     git_files_changed: int = 0
     git_lines_added: int = 0
     git_lines_removed: int = 0
     error_message: str | None = None
     error_category: str | None = None
+    error_hint: str | None = None
+    """What to do about it."""
     verification: Verification = "none"
     cost_usd: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cache_read: int = 0
+
+    @property
+    def kept(self) -> "Kept | None":
+        """What is there of an order that did not come to a good end."""
+        if self.error_message is None:
+            return None
+        return Kept(
+            git_branch_name=self.git_branch_name if self.git_commit_count else None,
+            git_commit_count=self.git_commit_count,
+            snapshot_ref=self.snapshot_ref,
+            github_pull_request_url=self.github_pull_request_url,
+        )
 
     @property
     def is_finished(self) -> bool:
@@ -108,6 +124,18 @@ class WorkOrder:
     def is_at_rest(self) -> bool:
         """Whether nothing happens until somebody asks for it."""
         return self.is_finished or self.status in ("paused", "awaiting_approval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Work that a failure, a pause or a cancellation left, and where it is."""
+
+    git_branch_name: str | None
+    """None while nothing was committed to it."""
+    git_commit_count: int
+    snapshot_ref: str | None
+    """In the mirror of the repository."""
+    github_pull_request_url: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,6 +123,10 @@ _ONE = select(work_orders).where(work_orders.c.agent_work_order_id == bindparam(
 _ONE_TO_CHANGE = _ONE.with_for_update()
 
 
+Decision = tuple[Sequence[Event], Mapping[str, Any]]
+"""What happened to an order, and what changes about it."""
+
+
 @dataclass(frozen=True)
 class Writing:
     """One transaction, and the events that tell it: all of it is written, or nothing.
@@ -249,29 +253,22 @@ class WorkOrders:
 
         An order that comes to rest, or waits, is nobody's any more.
         """
-        return await self._change(order_id, lambda _: (happened, changes))
+        return await self.change_as_it_is(order_id, lambda _: (happened, changes))
 
-    async def change_as_it_is(
-        self, order_id: str, decide: Callable[[WorkOrder], tuple[Sequence[Event], Mapping[str, Any]]]
-    ) -> WorkOrder:
+    async def change_if_free(self, seen: WorkOrder, *happened: Event, **changes: Any) -> WorkOrder:
+        """As `change`, and Superseded when a worker has taken the order up, or it has moved on since."""
+
+        def decide(now: WorkOrder) -> Decision:
+            if now.worker_id is not None or _place(now) != _place(seen):
+                raise Superseded(f"{now.agent_work_order_id} has been taken up, or has moved on")
+            return happened, changes
+
+        return await self.change_as_it_is(seen.agent_work_order_id, decide)
+
+    async def change_as_it_is(self, order_id: str, decide: Callable[[WorkOrder], Decision]) -> WorkOrder:
         """As `change`, by what the order is in the moment of the change. What `decide` raises undoes it."""
-        return await self._change(order_id, decide)
-
-    async def change_if_free(self, order_id: str, *happened: Event, **changes: Any) -> WorkOrder:
-        """As `change`, and Superseded when a worker has taken the order up."""
-        return await self._change(order_id, lambda _: (happened, changes), only_if_free=True)
-
-    async def _change(
-        self,
-        order_id: str,
-        decide: Callable[[WorkOrder], tuple[Sequence[Event], Mapping[str, Any]]],
-        *,
-        only_if_free: bool = False,
-    ) -> WorkOrder:
         async with self.writing() as writing:
             current = await _fetch(writing.connection, order_id, for_update=True)
-            if only_if_free and current.worker_id is not None:
-                raise Superseded(f"{current.worker_id} has taken {order_id} up")
             happened, decided = decide(current)
             changes = dict(decided)
             await writing.tell(order_id, *happened)
@@ -476,6 +473,15 @@ class WorkOrders:
             )
             return list((await connection.execute(query)).scalars())
 
+    async def count_waiting(self) -> int:
+        """How many orders wait in line for a worker."""
+        query = select(func.count()).where(
+            work_orders.c.status == "pending", work_orders.c.worker_id.is_(None)
+        )
+        async with self.database.reading() as connection:
+            count: int = (await connection.execute(query)).scalar_one()
+        return count
+
     async def unfinished(self) -> list[WorkOrder]:
         """Every order that is not at its end, oldest first."""
         return await self._oldest_first(work_orders.c.status.not_in(FINISHED))
@@ -537,6 +543,10 @@ async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = F
     if row is None:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
     return order_of(row)
+
+
+def _place(order: WorkOrder) -> tuple[str, int, int]:
+    return order.status, order.round, order.attempt
 
 
 def order_of(row: Any) -> WorkOrder:
