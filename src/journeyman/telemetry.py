@@ -1,12 +1,13 @@
 """Structured logs: pretty on a terminal, JSON lines elsewhere, and a file per order under the home.
 
-Event names are those of the events, so that a log line and an event can be matched by eye.
+Event names are those of the events, so that a log line and an event can be matched by eye. Secrets are taken
+out of whole lines, whoever wrote them: what a library warns of comes through here too.
 """
 
 import json
 import logging
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TextIO
@@ -16,6 +17,7 @@ import structlog
 Level = Literal["debug", "info", "warning", "error"]
 
 _log_directory: Path | None = None
+_redact: Callable[[str], str] = str
 
 
 def configure(
@@ -26,7 +28,8 @@ def configure(
     stream: TextIO | None = None,
 ) -> None:
     """Set up logging for this process; the last call wins."""
-    global _log_directory
+    global _log_directory, _redact
+    _redact = redact
     _log_directory = home / "logs" if home else None
     if _log_directory:
         _log_directory.mkdir(parents=True, exist_ok=True)
@@ -36,22 +39,25 @@ def configure(
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if pretty else structlog.processors.JSONRenderer()
     )
 
-    def redact_values(_: Any, __: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: redact(value) if isinstance(value, str) else value for key, value in entry.items()}
-
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            redact_values,
-            renderer,
+            lambda log, name, entry: redact(str(renderer(log, name, entry))),
         ],
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(level=logging.WARNING, stream=out, force=True)
+    for handler in logging.root.handlers:
+        handler.setFormatter(_Redacting(logging.BASIC_FORMAT))
+
+
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return _redact(super().format(record))
 
 
 def logger() -> Any:
@@ -72,7 +78,7 @@ def log_for_order(order_id: str, event: str, *, level: Level = "info", **fields:
     }
     try:
         with (_log_directory / f"{order_id}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, ensure_ascii=False, default=str) + "\n")
+            file.write(_redact(json.dumps(entry, ensure_ascii=False, default=str)) + "\n")
     except OSError as error:
         # The file repeats what the events tell; a full disk must not stop what it is only a copy of.
         logger().warning("order_log_not_written", agent_work_order_id=order_id, error=str(error))

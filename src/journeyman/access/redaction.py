@@ -1,7 +1,7 @@
 """Take secrets out of text before it is stored, logged or shown.
 
 No secret enters a sandbox, so none should ever come out of one; this is the second lock on the
-same door. Values are replaced plain, URL-quoted and in base64, as JSON writes them.
+same door. Values are replaced plain, URL-quoted, in hex and in base64, as JSON writes them.
 """
 
 import base64
@@ -28,7 +28,11 @@ def _forms(secret: str) -> Iterable[str]:
     yield secret
     yield quote(secret, safe="")
     yield json.dumps(secret)[1:-1]
+    yield secret.encode().hex()
+    yield secret.encode().hex().upper()
     # Base64 of a text that holds the secret depends on where it begins: take the part common to each offset.
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
-        yield encoded[(0, 2, 3)[offset] : len(encoded) - (0 if (offset + len(secret)) % 3 == 0 else 1)]
+        common = encoded[(0, 2, 3)[offset] : len(encoded) - (0 if (offset + len(secret)) % 3 == 0 else 1)]
+        yield common
+        yield common.replace("+", "-").replace("/", "_")
