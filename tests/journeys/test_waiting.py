@@ -1,4 +1,4 @@
-"""What waits comes to an end: a quota is filled up again, and patience is not endless."""
+"""What stops says why, what there is of its work and what to do; what waits comes to an end."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.cli.jm import Terminal
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, git, make_repository
+from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, git, make_repository
 from tests.journeys.test_cleanup import HANGS, cleanup, mirror_refs, wait_for_half
 from tests.journeys.test_control import control
 from tests.standins.model_server import ModelServer, Reply, in_order
@@ -37,6 +37,41 @@ def paused(product: Product, order_id: str) -> dict[str, Any]:
 def jm(product: Product, *arguments: str) -> str:
     """What a command says, in one line."""
     return " ".join(asyncio.run(Terminal(product.home, product.url).run(*arguments)).out.split())
+
+
+def test_an_order_that_failed_says_what_was_kept_and_what_to_do(home: Path, tmp_path: Path) -> None:
+    refused = Reply(status=401, body={"error": {"message": "Incorrect API key provided"}})
+    with ModelServer(in_order(WRITES[0], refused)) as server, asking(server, home) as product:
+        order = product.finish(build(product, tmp_path))
+        assert (order["status"], order["error_category"]) == ("failed", "auth")
+        assert order["error_hint"] == "Check the provider's API key."
+        [snapshot] = [ref for ref in mirror_refs(product) if "/snapshots/" in ref]
+        assert order["kept"] == {
+            "git_branch_name": None,
+            "git_commit_count": 0,
+            "snapshot_ref": snapshot,
+            "github_pull_request_url": None,
+        }
+        for command in ("show", "watch"):
+            said = jm(product, command, order["agent_work_order_id"])
+            for words in ("Incorrect API key", f"snapshot {snapshot}", order["error_hint"]):
+                assert words in said, said
+
+
+def test_an_order_whose_checks_failed_keeps_its_commits_and_its_pull_request(
+    home: Path, tmp_path: Path
+) -> None:
+    with Product(home, JOURNEYMAN_VERIFICATION_ATTEMPTS="1") as product:
+        repository = make_repository(tmp_path / "adder", NEVER)
+        order = product.finish(product.submit(repository, product.script("tries", PLANS, builds(FIXED))))
+        assert (order["status"], order["error_category"]) == ("failed", "verification")
+        assert "jm retry" in order["error_hint"]
+        assert order["kept"]["git_branch_name"] == order["git_branch_name"]
+        assert order["kept"]["git_commit_count"] == order["git_commit_count"] > 0
+        assert order["kept"]["snapshot_ref"] is None
+        assert order["kept"]["github_pull_request_url"] == order["github_pull_request_url"] is not None
+        commits = f"{order['git_commit_count']} commits on {order['git_branch_name']}"
+        assert commits in jm(product, "show", order["agent_work_order_id"])
 
 
 def test_an_order_without_quota_says_until_when_it_waits_and_goes_on_by_itself(

@@ -38,15 +38,14 @@ async def end_round(
     elif order.round > 1 and not any(end.verification for end in ends):
         # A question changes nothing, also nothing about what was verified before.
         conclusion = replace(conclusion, verification=order.verification)
-    hint = next((end.hint for end in [beginning, *done.values()] if end.status == "failed" and end.hint), "")
     changed = await workshop.orders.change(
         order_id,
-        *_events(order, conclusion, hint, is_cleared),
+        *_events(order, conclusion, is_cleared),
         status=conclusion.status,
         verification=conclusion.verification,
         error_message=conclusion.error_message,
         error_category=conclusion.error_category,
-        error_hint=hint if conclusion.status == "failed" else None,
+        error_hint=conclusion.hint,
         execution_completed_at=datetime.now(UTC),
         **({"current_phase": "completed"} if conclusion.status == "completed" else {}),
         **({"set_aside_commit_sha": None} if _has_built(conclusion, done) else {}),
@@ -69,10 +68,11 @@ def _end(step: str, done: Done, stops_round: bool) -> StepEnd:
         verification=verification,
         error_message=done.error_message or str(done.output.get("summary", "")),
         error_category=done.error_category,
+        hint=done.hint,
     )
 
 
-def _events(order: WorkOrder, conclusion: Conclusion, hint: str, is_cleared: bool) -> list[Event]:
+def _events(order: WorkOrder, conclusion: Conclusion, is_cleared: bool) -> list[Event]:
     events: list[Event] = []
     if order.sandbox_identifier and is_cleared:
         events.append(SandboxCleanupCompleted(sandbox_identifier=order.sandbox_identifier))
@@ -86,7 +86,7 @@ def _events(order: WorkOrder, conclusion: Conclusion, hint: str, is_cleared: boo
         AgentWorkOrderFailed(
             error_message=conclusion.error_message or "",
             error_category=conclusion.error_category or "internal",
-            hint=hint,
+            hint=conclusion.hint or "",
             github_pull_request_url=order.github_pull_request_url,
         ),
     ]

@@ -23,6 +23,11 @@ PHASE_OF_KIND: dict[str, Phase] = {"plan": "planning", "build": "implementing", 
 """The phase that a step of this kind belongs to; other kinds belong to the phase they find."""
 
 
+_CHECKS_FAILED = (
+    "Look at the checks and the diff. `jm retry` checks and repairs again; `jm prompt` says what to change."
+)
+
+
 def advance(current: Status, to: Status) -> Status:
     """The new state, or a Conflict that says why not."""
     if to not in _MAY_BECOME[current]:
@@ -45,6 +50,7 @@ class StepEnd:
     verification: Verification | None = None
     error_message: str = ""
     error_category: Category = "internal"
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class Conclusion:
     verification: Verification
     error_message: str | None = None
     error_category: Category | None = None
+    hint: str | None = None
+    """What to do about it."""
 
 
 def conclude(ends: Iterable[StepEnd]) -> Conclusion:
@@ -63,9 +71,13 @@ def conclude(ends: Iterable[StepEnd]) -> Conclusion:
     broken = next((end for end in ends if end.status == "failed" and end.stops_round), None)
     if broken is not None:
         return Conclusion(
-            "failed", verification, f"step {broken.step}: {broken.error_message}", broken.error_category
+            "failed",
+            verification,
+            f"step {broken.step}: {broken.error_message}",
+            broken.error_category,
+            broken.hint,
         )
     if verification == "failed":
         why = verdicts[-1].error_message or "the checks did not pass"
-        return Conclusion("failed", "failed", why, "verification")
+        return Conclusion("failed", "failed", why, "verification", _CHECKS_FAILED)
     return Conclusion("completed", verification)
