@@ -14,6 +14,7 @@ export type OrderPage = Schemas["WorkOrderPage"];
 export type Status = Order["status"];
 export type Step = Schemas["Step"];
 export type EventMessage = Schemas["EventMessage"];
+export type Cost = Schemas["OrderCost"];
 export type Evidence = Schemas["EvidenceRecord"];
 export type Workflow = Schemas["Workflow"];
 export type WorkflowChoice = Schemas["WorkflowChoice"];

@@ -91,6 +91,7 @@ class Teller {
 const CHATTER = new Set(["agent_text", "tool_call_started", "tool_call_completed"]);
 const PARTS: [RegExp, string][] = [
   [/^(step_|model_call)/, "steps"],
+  [/^model_call/, "cost"],
   [/^git_(commit|push)/, "diff"],
   [/^verification_/, "evidence"],
   [/^prompt_/, "prompts"],

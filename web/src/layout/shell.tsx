@@ -41,8 +41,8 @@ export function Shell() {
   const show = useCallback((what: "palette" | "help") => setShown(what), []);
   useKeys(show);
   useSystemTheme();
-  const { entries } = useInbox();
-  useNotices(entries);
+  const inbox = useInbox();
+  useNotices(inbox);
   return (
     <Tooltip.Provider delayDuration={300}>
       <a
@@ -52,7 +52,7 @@ export function Shell() {
         Skip to content
       </a>
       <div className="flex h-full flex-col-reverse sm:flex-row">
-        <Rail waiting={entries.length} onSearch={() => setShown("palette")} />
+        <Rail waiting={inbox.entries.length} onSearch={() => setShown("palette")} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <OfflineBar />
           <main id="content" tabIndex={-1} className="min-h-0 flex-1 outline-none">
