@@ -3,13 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Cost } from "@/api/client";
 import { costQuery } from "@/api/queries";
+import { SkeletonRows } from "@/components/feedback";
 import { count, money, plural } from "@/lib/format";
 
 type Row = Cost["total"] & { kind: string; name: string };
 
 export function CostTable({ id }: { id: string }) {
   const { data } = useQuery(costQuery(id));
-  if (!data) return null;
+  if (!data) return <SkeletonRows rows={3} className="h-7" />;
   if (!data.total.calls) return <p className="text-muted-foreground">No model was asked yet.</p>;
   return (
     <>

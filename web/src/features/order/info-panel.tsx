@@ -44,7 +44,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
       <section>
         <h2 className="mb-2 font-medium">Steps</h2>
         <StepTable
-          steps={data?.steps ?? []}
+          steps={data?.steps}
           onFork={setForking}
           onAgain={MAY_BEGIN_AGAIN.includes(order.status) ? (step) => again.mutate(step) : undefined}
         />

@@ -2,6 +2,7 @@
 
 import { GitFork, RotateCw } from "lucide-react";
 import type { Step } from "@/api/client";
+import { SkeletonRows } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { count, duration, money, secondsBetween } from "@/lib/format";
@@ -15,10 +16,11 @@ const LOOKS: Record<Step["status"], string> = {
   waiting: "text-muted-foreground",
 };
 
-type Props = { steps: Step[]; onFork: (step: string) => void; onAgain?: (step: string) => void };
+type Props = { steps: Step[] | undefined; onFork: (step: string) => void; onAgain?: (step: string) => void };
 
 export function StepTable({ steps, onFork, onAgain }: Props) {
   const now = useNow();
+  if (!steps) return <SkeletonRows rows={4} className="h-7" />;
   const latest = steps.at(-1)?.round;
   if (!steps.length) return <p className="text-muted-foreground">None was begun yet.</p>;
   return (
