@@ -12,7 +12,6 @@ import {
   Settings,
   Workflow,
 } from "lucide-react";
-import { Tooltip } from "radix-ui";
 import { Suspense, useCallback, useState } from "react";
 import { Toasts } from "@/components/ui/toast";
 import { useInbox } from "@/features/inbox/use-inbox";
@@ -44,7 +43,7 @@ export function Shell() {
   const inbox = useInbox();
   useNotices(inbox);
   return (
-    <Tooltip.Provider delayDuration={300}>
+    <>
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-card focus:p-3"
@@ -65,7 +64,7 @@ export function Shell() {
         {shown === "help" && <Help onClose={() => setShown(null)} />}
       </Suspense>
       <Toasts />
-    </Tooltip.Provider>
+    </>
   );
 }
 
