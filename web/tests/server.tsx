@@ -1,6 +1,12 @@
 /** A component beside a server that answers as it is told, and remembers what it was asked. */
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRouter,
+  RouterContextProvider,
+} from "@tanstack/react-router";
 import { render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { vi } from "vitest";
@@ -24,7 +30,13 @@ export function renderWith(element: ReactNode, answers: Record<string, unknown> 
       : Response.json(answer);
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  return { asked, ...render(<QueryClientProvider client={client}>{element}</QueryClientProvider>) };
+  const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });
+  const shown = render(
+    <QueryClientProvider client={client}>
+      <RouterContextProvider router={router}>{element}</RouterContextProvider>
+    </QueryClientProvider>,
+  );
+  return { asked, ...shown };
 }
 
 export const order = (fields: Partial<Order> = {}): Order => ({
