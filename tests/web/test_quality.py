@@ -219,9 +219,7 @@ def test_the_palette_and_the_map_of_keys_have_no_barrier(product: Product, page:
     assert barriers + violations(page) == []
 
 
-def test_whoever_wants_less_motion_gets_none(
-    product: Product, page: Page, finished: dict[str, str]
-) -> None:
+def test_whoever_wants_less_motion_gets_none(product: Product, page: Page, finished: dict[str, str]) -> None:
     page.goto(f"{product.url}/orders/{finished['waiting']}")
     settled(page)
     moving = """() => document.getAnimations().filter(({effect}) => {
