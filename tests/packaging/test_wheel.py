@@ -31,7 +31,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A venv with the wheel in it. What the wheel depends on is lent from here, as it was installed here."""
     venv = tmp_path_factory.mktemp("installed") / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", venv / "bin" / "python", "install", "--quiet"]
+    pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install", "--quiet"]
     subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=True)
     (packages,) = venv.glob("lib/python*/site-packages")
     (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
