@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, builds, calls, make_repository
+from tests.journeys.repositories import FIXED, builds, calls, git, make_repository
 from tests.web.test_journeys import open_panel, status
 
 BUILD = "agent_workflow_build"
@@ -83,6 +83,33 @@ def test_a_spent_budget_is_raised_where_it_is_told_and_the_costs_add_up(
     page.goto(f"{product.url}/settings")
     expect(page.get_by_role("meter", name="Today")).to_be_visible()
     expect(page.get_by_text("of $5000.00")).to_be_visible()
+
+
+def test_a_command_of_the_repository_is_called_from_the_box(
+    product: Product, page: Page, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    (directory := repository / ".claude" / "commands").mkdir(parents=True)
+    (directory / "turn.md").write_text(
+        "---\ndescription: Turn a sum round\nargument-hint: [module]\n---\nTurn the module $1 round.\n"
+    )
+    (directory / "not good.md").write_text("Go.")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Bring commands")
+    turned = builds("def add(a, b):\n    return b + a\n", contains="Turn the module adder round")
+    order = product.submit(repository, product.script("turning", turned, builds(FIXED)), workflow_type=BUILD)
+    product.finish(order)
+    page.goto(f"{product.url}/orders/{order}")
+    box = page.get_by_label("Say something to the order")
+    box.press_sequentially("/tu")
+    expect(page.get_by_role("listbox").get_by_text("Turn a sum round")).to_be_visible()
+    expect(page.get_by_label("Commands that cannot be used")).to_contain_text("not good.md")
+    box.press("Enter")
+    expect(page.get_by_role("status").get_by_text("/turn [module]")).to_be_visible()
+    box.press_sequentially("adder")
+    box.press("Enter")
+    expect(page.get_by_role("log").get_by_text("Called /turn adder")).to_be_visible()
+    status(page, "Completed")
 
 
 def test_keys_open_panels_and_move_through_a_diff(product: Product, page: Page, completed: str) -> None:

@@ -1,22 +1,22 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
-import type { RepositoryCommands } from "@/api/client";
+import type { CommandProblem, RepositoryCommand } from "@/api/client";
 import { PromptBox } from "@/features/order/prompt-box";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
-const KEPT: RepositoryCommands = {
+const KEPT: { commands: RepositoryCommand[]; problems: CommandProblem[] } = {
   commands: [
     {
       name: "release",
       description: "Make a release",
       argument_hint: "<version>",
-      path: ".commands/release.md",
+      path: ".claude/commands/release.md",
     },
-    { name: "ask", description: "Shadowed by our own", argument_hint: "", path: ".commands/ask.md" },
+    { name: "ask", description: "Shadowed by our own", argument_hint: "", path: ".claude/commands/ask.md" },
   ],
-  problems: [{ path: ".commands/bad.md", message: "its head is not YAML", hint: "Correct line 2." }],
+  problems: [{ path: ".claude/commands/bad.md", message: "its head is not YAML", hint: "Correct line 2." }],
 };
 
 afterEach(cleanup);
@@ -67,7 +67,7 @@ it("a command that cannot be used is told at the foot of the list, with what to 
   const { typed, user } = box();
   await user.type(typed, "/");
   const foot = await screen.findByRole("list", { name: "Commands that cannot be used" });
-  expect(foot.textContent).toBe(".commands/bad.md: its head is not YAML Correct line 2.");
+  expect(foot.textContent).toBe(".claude/commands/bad.md: its head is not YAML Correct line 2.");
 });
 
 it("escape closes the list and keeps what was typed", async () => {

@@ -23,9 +23,8 @@ export type Approval = Schemas["ApprovalView"];
 export type NewOrder = Schemas["NewWorkOrder"];
 export type PullRequest = Schemas["LocalPullRequest"];
 
-export type RepositoryCommand = { name: string; description: string; argument_hint: string; path: string };
-export type CommandProblem = { path: string; message: string; hint: string };
-export type RepositoryCommands = { commands: RepositoryCommand[]; problems: CommandProblem[] };
+export type RepositoryCommand = Schemas["FoundCommand"];
+export type CommandProblem = Schemas["CommandProblem"];
 
 export class Problem extends Error {
   constructor(

@@ -1,7 +1,7 @@
 /** What the pages read, by the names under which it is cached. Keys of an order begin with its id. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { api, asked, type RepositoryCommands } from "./client";
+import { api, asked } from "./client";
 import type { paths } from "./schema";
 
 export type OrderFilter = NonNullable<paths["/api/agent-work-orders"]["get"]["parameters"]["query"]>;
@@ -68,12 +68,9 @@ export const promptsQuery = (id: string) =>
 export const commandsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "commands"),
-    queryFn: () =>
-      asked(
-        api.GET("/api/agent-work-orders/{agent_work_order_id}/commands" as never, order(id) as never),
-      ) as Promise<RepositoryCommands>,
-    staleTime: 30_000,
-    retry: false,
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/commands", order(id))),
+    // They are those of the commit that the order began from; finding them is an event.
+    staleTime: Number.POSITIVE_INFINITY,
   });
 
 export const approvalsQuery = (id: string) =>

@@ -408,6 +408,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent-work-orders/{agent_work_order_id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Commands
+         * @description What a prompt to this order can call as `/name arguments`; nothing before its first round has begun.
+         */
+        get: operations["commands_api_agent_work_orders__agent_work_order_id__commands_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent-work-orders/{agent_work_order_id}/events": {
         parameters: {
             query?: never;
@@ -970,6 +990,21 @@ export interface components {
             /** Github Pull Request Url */
             github_pull_request_url?: string | null;
         };
+        /**
+         * AgentWorkOrderNamed
+         * @description The small model named it and its branch; a name that a person chose is the same as before.
+         */
+        AgentWorkOrderNamed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent_work_order_named";
+            /** Title */
+            title: string;
+            /** Git Branch Name */
+            git_branch_name: string;
+        };
         /** AgentWorkOrderPaused */
         AgentWorkOrderPaused: {
             /**
@@ -1114,6 +1149,31 @@ export interface components {
              */
             dry_run: boolean;
         };
+        /**
+         * CommandProblem
+         * @description What is wrong with a file among a repository's commands.
+         */
+        CommandProblem: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint: string;
+        };
+        /** CommandViews */
+        CommandViews: {
+            /**
+             * Commands
+             * @default []
+             */
+            commands: components["schemas"]["FoundCommand"][];
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["CommandProblem"][];
+        };
         /** ConnectedRepository */
         ConnectedRepository: {
             /** Repository Owner */
@@ -1173,7 +1233,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1217,6 +1277,20 @@ export interface components {
             model?: string | null;
             /** Budget Usd */
             budget_usd?: number | null;
+        };
+        /**
+         * FoundCommand
+         * @description A command that a repository brings.
+         */
+        FoundCommand: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Argument Hint */
+            argument_hint: string;
+            /** Path */
+            path: string;
         };
         /** GitBranchCreated */
         GitBranchCreated: {
@@ -1857,6 +1931,44 @@ export interface components {
             verification_success: boolean;
             /** Error Message */
             error_message: string | null;
+        };
+        /**
+         * RepositoryCommandExpanded
+         * @description The text of a repository's command went to the agent in the place of its call.
+         */
+        RepositoryCommandExpanded: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "repository_command_expanded";
+            /** Step */
+            step: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Arguments */
+            arguments: string;
+            /** Commit Sha */
+            commit_sha: string;
+        };
+        /**
+         * RepositoryCommandsFound
+         * @description What prompts to this order can call, told when it is taken up; not told when there is nothing.
+         */
+        RepositoryCommandsFound: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "repository_commands_found";
+            /** Commit Sha */
+            commit_sha: string;
+            /** Commands */
+            commands: components["schemas"]["FoundCommand"][];
+            /** Problems */
+            problems: components["schemas"]["CommandProblem"][];
         };
         /** RepositoryQuestion */
         RepositoryQuestion: {
@@ -3168,6 +3280,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PromptViews"];
+                };
+            };
+            /** @description A problem, as application/problem+json */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    commands_api_agent_work_orders__agent_work_order_id__commands_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandViews"];
                 };
             };
             /** @description A problem, as application/problem+json */

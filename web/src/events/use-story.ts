@@ -95,6 +95,7 @@ const PARTS: [RegExp, string][] = [
   [/^git_(commit|push)/, "diff"],
   [/^verification_/, "evidence"],
   [/^prompt_/, "prompts"],
+  [/^repository_commands_/, "commands"],
   [/^approval_/, "approvals"],
   [/^github_pull_request|^git_push/, "pull-request"],
 ];
