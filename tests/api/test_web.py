@@ -33,6 +33,14 @@ async def test_every_address_of_a_page_gets_the_document(site: httpx2.AsyncClien
     assert answer.headers["cache-control"] == "no-cache"
 
 
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+async def test_the_address_of_the_server_gives_everybody_the_document(
+    site: httpx2.AsyncClient, accept: str
+) -> None:
+    answer = await site.get("/", headers={"Accept": accept})
+    assert (answer.status_code, answer.text) == (200, "<!doctype html>")
+
+
 async def test_the_page_may_reach_nothing_but_this_server(site: httpx2.AsyncClient) -> None:
     policy = (await site.get("/", headers=PAGE)).headers["content-security-policy"]
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))

@@ -20,6 +20,7 @@ _VENV = Path(sys.prefix)
 class Product:
     def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
         self.home = home
+        self.program = _VENV / "bin" / "jm"
         self._command = arguments or ("serve",)
         self.scripts = home.parent / f"{home.name}-scripts"
         self.scripts.mkdir(exist_ok=True)
@@ -42,7 +43,7 @@ class Product:
         """Start the server; what is given here holds for this start alone."""
         self.log = (self.home.parent / f"{self.home.name}.log").open("ab")
         self._process = subprocess.Popen(
-            [_VENV / "bin" / "jm", *self._command],
+            [self.program, *self._command],
             env=self._environment | environment,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -1,5 +1,6 @@
 """A real browser on the real product: the UI as it was built, Chromium without a head, the scripted model."""
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -32,17 +33,28 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _built(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The UI of these sources; of several workers, the first builds it."""
-    lock = tmp_path_factory.getbasetemp().parent / "web-build.lock"
-    subprocess.run(["flock", str(lock), str(ROOT / "scripts" / "web.sh")], check=True, capture_output=True)
+def _built() -> None:
+    """The UI of these sources."""
+    subprocess.run([ROOT / "scripts" / "web.sh"], check=True, capture_output=True)
 
 
-@pytest.fixture(scope="module")
+GATED = """name: gated
+steps:
+  - {name: build, kind: build}
+  - {name: release, kind: shell, depends_on: [build], requires_approval: true, command: "echo 1 > out.txt"}
+  - {name: publish, kind: open_pull_request, depends_on: [release]}
+"""
+PRICES = {"scripted/priced": {"input": 1000, "output": 2000}}
+
+
+@pytest.fixture(scope="session")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """One server for all who do not need one of their own; they look at nothing but their own orders."""
     home: Path = tmp_path_factory.mktemp("web") / "home"
-    home.mkdir()
-    with Product(home) as product:
+    (home / "workflows").mkdir(parents=True)
+    (home / "workflows" / "gated.yaml").write_text(GATED)
+    money = {"JOURNEYMAN_MODEL_PRICES": json.dumps(PRICES), "JOURNEYMAN_BUDGET_PER_DAY_USD": "5000"}
+    with Product(home, **money) as product:
         yield product
 
 

@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 from tests.house.source import ROOT
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, make_repository
-from tests.web.test_journeys import GATED, open_panel, status
+from tests.web.conftest import GATED
+from tests.web.test_journeys import open_panel, status
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1360, "height": 850}

@@ -9,12 +9,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
 
-GATED = """name: gated
-steps:
-  - {name: build, kind: build}
-  - {name: release, kind: shell, depends_on: [build], requires_approval: true, command: "echo 1 > out.txt"}
-  - {name: publish, kind: open_pull_request, depends_on: [release]}
-"""
 SLOW = {
     "when": {"role": "build"},
     "replies": [
@@ -24,7 +18,7 @@ SLOW = {
             **calls("shell", command="true"),
         },
         calls("write_file", path="adder.py", content=FIXED),
-        {"say": "That was all.", "delay_seconds": 1},
+        {"say": "That was all.", "delay_seconds": 0.5},
     ],
 }
 LASTING = {"when": {"role": "build"}, "replies": [calls("shell", command="sleep 600"), says("Done.")]}
@@ -123,8 +117,6 @@ def test_a_page_survives_the_servers_death_without_a_gap_or_a_repetition(page: P
 
 
 def test_a_person_approves_in_the_inbox(product: Product, page: Page, tmp_path: Path) -> None:
-    (product.home / "workflows").mkdir(exist_ok=True)
-    (product.home / "workflows" / "gated.yaml").write_text(GATED)
     model = product.script("fix", builds(FIXED))
     order = product.submit(
         make_repository(tmp_path / "adder"), model, workflow_type="gated", initial_prompt="Release it"
@@ -132,9 +124,10 @@ def test_a_person_approves_in_the_inbox(product: Product, page: Page, tmp_path: 
     product.finish(order)
     page.goto(f"{product.url}/inbox")
     expect(page).to_have_title(re.compile(r"^\(\d+\) "))
-    page.get_by_role("button", name="Show plan, evidence and changes").click()
-    expect(page.get_by_label("Changed files").get_by_text("adder.py")).to_be_visible()
-    page.get_by_role("button", name="Approve").click()
+    entry = page.locator("main section").filter(has=page.get_by_role("link", name="Release it")).last
+    entry.get_by_role("button", name="Show plan, evidence and changes").click()
+    expect(entry.get_by_label("Changed files").get_by_text("adder.py")).to_be_visible()
+    entry.get_by_role("button", name="Approve").click()
     page.get_by_role("dialog").get_by_label("Comment").fill("Go")
     page.get_by_role("dialog").get_by_role("button", name="Approve").click()
     page.get_by_role("link", name="Release it").click()
@@ -143,8 +136,6 @@ def test_a_person_approves_in_the_inbox(product: Product, page: Page, tmp_path: 
 
 
 def test_rejecting_by_key_fails_the_step(product: Product, page: Page, tmp_path: Path) -> None:
-    (product.home / "workflows").mkdir(exist_ok=True)
-    (product.home / "workflows" / "gated.yaml").write_text(GATED)
     model = product.script("fix", builds(FIXED))
     order = product.submit(make_repository(tmp_path / "adder"), model, workflow_type="gated")
     product.finish(order)
@@ -156,8 +147,6 @@ def test_rejecting_by_key_fails_the_step(product: Product, page: Page, tmp_path:
 
 
 def test_a_step_is_sent_back_with_a_comment(product: Product, page: Page, tmp_path: Path) -> None:
-    (product.home / "workflows").mkdir(exist_ok=True)
-    (product.home / "workflows" / "gated.yaml").write_text(GATED)
     reworked = builds("def add(a, b):\n    return b + a\n", "Turn it round")
     model = product.script("reworked", reworked, builds(FIXED))
     order = product.submit(make_repository(tmp_path / "adder"), model, workflow_type="gated")

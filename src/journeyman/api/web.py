@@ -1,9 +1,9 @@
 """The web UI's files, as they were built into the package.
 
 They answer what no call of the API does. A page's address is the program's own business, so every
-address that a browser wants as a page gets the one document; what does not exist for a program stays
-not found. The policy lets the page load and reach nothing but this server: whatever an agent wrote,
-it stays text.
+address that a browser wants as a page gets the one document, and `/` gives it to everybody; what else
+does not exist for a program stays not found. The policy lets the page load and reach nothing but this
+server: whatever an agent wrote, it stays text.
 """
 
 from importlib.resources import files
@@ -52,7 +52,8 @@ class Pages:
     def _answer(self, path: str, headers: Headers) -> Response:
         if path and path != _DOCUMENT and path in self._files():
             return self._file(path, headers)
-        if "text/html" not in headers.get("accept", "") or f"{path}/".startswith(_OTHERS):
+        is_page = not path or "text/html" in headers.get("accept", "")
+        if not is_page or f"{path}/".startswith(_OTHERS):
             raise HTTPException(404)
         if not (self._directory / _DOCUMENT).is_file():
             return PlainTextResponse(

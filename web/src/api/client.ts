@@ -14,6 +14,7 @@ export type OrderPage = Schemas["WorkOrderPage"];
 export type Status = Order["status"];
 export type Step = Schemas["Step"];
 export type EventMessage = Schemas["EventMessage"];
+export type Cost = Schemas["OrderCost"];
 export type Evidence = Schemas["EvidenceRecord"];
 export type Workflow = Schemas["Workflow"];
 export type WorkflowChoice = Schemas["WorkflowChoice"];
@@ -21,6 +22,9 @@ export type Prompt = Schemas["PromptView"];
 export type Approval = Schemas["ApprovalView"];
 export type NewOrder = Schemas["NewWorkOrder"];
 export type PullRequest = Schemas["LocalPullRequest"];
+
+export type RepositoryCommand = Schemas["FoundCommand"];
+export type CommandProblem = Schemas["CommandProblem"];
 
 export class Problem extends Error {
   constructor(

@@ -35,6 +35,24 @@ export const stepsQuery = (id: string) =>
     queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/steps", order(id))),
   });
 
+export const costQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "cost"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/cost", order(id))),
+  });
+
+export const logQuery = (id: string, offset: number, limit: number) =>
+  queryOptions({
+    queryKey: [...keys.part(id, "log"), offset, limit],
+    queryFn: () =>
+      asked(
+        api.GET("/api/agent-work-orders/{agent_work_order_id}/logs", {
+          params: { ...order(id).params, query: { offset, limit } },
+        }),
+      ),
+    gcTime: 0,
+  });
+
 export const evidenceQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "evidence"),
@@ -45,6 +63,14 @@ export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "prompts"),
     queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/prompts", order(id))),
+  });
+
+export const commandsQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "commands"),
+    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/commands", order(id))),
+    // They are those of the commit that the order began from; finding them is an event.
+    staleTime: Number.POSITIVE_INFINITY,
   });
 
 export const approvalsQuery = (id: string) =>
@@ -91,6 +117,12 @@ export const settingsQuery = queryOptions({
   queryKey: ["settings"],
   queryFn: () => asked(api.GET("/api/settings")),
 });
+
+export const spendingQuery = (days: number) =>
+  queryOptions({
+    queryKey: ["spending", days],
+    queryFn: () => asked(api.GET("/api/spending", { params: { query: { days } } })),
+  });
 
 export const pullRequestQuery = (id: string) =>
   queryOptions({

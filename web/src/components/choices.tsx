@@ -31,10 +31,10 @@ export function useModels(): { choices: Choice[]; fallback: string } {
   return { choices, fallback };
 }
 
-export function ModelPicker({ value, ...rest }: Props) {
+export function ModelPicker({ value, label = "Model", ...rest }: Props & { label?: string }) {
   const { choices, fallback } = useModels();
   return (
-    <Picker label="Model" choices={choices} value={value || fallback} placeholder="none ready" {...rest} />
+    <Picker label={label} choices={choices} value={value || fallback} placeholder="none ready" {...rest} />
   );
 }
 

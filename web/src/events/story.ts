@@ -264,6 +264,14 @@ function one(story: Story, event: EventMessage) {
     case "github_issue_commented":
       system("issue", `Commented on issue #${event.github_issue_number}`, { href: event.url });
       return;
+    case "repository_command_expanded":
+      system("state", `Called /${event.name} ${event.arguments}`.trim(), {
+        detail: `${event.path} at ${event.commit_sha.slice(0, 8)}`,
+      });
+      return;
+    case "agent_work_order_named":
+      system("state", `Named ${event.title}`, { detail: event.git_branch_name });
+      return;
     case "agent_notice":
       system("notice", event.text);
       return;

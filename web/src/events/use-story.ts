@@ -91,9 +91,11 @@ class Teller {
 const CHATTER = new Set(["agent_text", "tool_call_started", "tool_call_completed"]);
 const PARTS: [RegExp, string][] = [
   [/^(step_|model_call)/, "steps"],
+  [/^model_call/, "cost"],
   [/^git_(commit|push)/, "diff"],
   [/^verification_/, "evidence"],
   [/^prompt_/, "prompts"],
+  [/^repository_commands_/, "commands"],
   [/^approval_/, "approvals"],
   [/^github_pull_request|^git_push/, "pull-request"],
 ];

@@ -1,7 +1,8 @@
-/** The keyboard map. Keys rest while somebody types; each of them is in the palette too. */
+/** The keyboard map. Keys rest while somebody types; what they do is in the palette too. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { moveFile, moveHunk, moveRow, pressKey } from "./moves";
 
 export const PLACES = [
   { key: "h", to: "/", name: "Home" },
@@ -19,8 +20,11 @@ export const MAP: [string, string][] = [
   ["J  K", "Next, previous order in a list"],
   ["Enter", "Open the order"],
   ["/", "Search, or say something to the order"],
-  ["]  [", "Next, previous panel of an order"],
+  ["1 … 5", "Panels of an order"],
+  ["]  [", "Next, previous file of a diff"],
+  ["}  {", "Next, previous hunk"],
   ["A  R", "Approve, reject what waits"],
+  [".", "Cancel the order"],
   ["?", "This map"],
   ["Esc", "Close"],
 ];
@@ -60,24 +64,19 @@ export function useKeys(show: (what: "palette" | "help") => void) {
           void navigate({ to: "/" }).then(() => document.querySelector<HTMLElement>("[data-task]")?.focus()),
         "?": () => show("help"),
         "/": () => document.querySelector<HTMLElement>("[data-slash]")?.focus(),
-        j: () => step(1),
-        k: () => step(-1),
+        j: () => moveRow(1),
+        k: () => moveRow(-1),
+        "]": () => moveFile(1),
+        "[": () => moveFile(-1),
+        "}": () => moveHunk(1),
+        "{": () => moveHunk(-1),
       };
-      const act = acts[event.key === "?" ? "?" : event.key.toLowerCase()];
-      if (act) {
-        event.preventDefault();
-        act();
-      }
+      const key = event.key.toLowerCase();
+      const act = acts[key];
+      act?.();
+      if (act || pressKey(key)) event.preventDefault();
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
   }, [navigate, show]);
-}
-
-/** Move the focus along the rows of the list on this page. */
-function step(by: number) {
-  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
-  if (!rows.length) return;
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
 }

@@ -3,13 +3,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { CornerDownLeft, FileText, Moon, Plus, Sun } from "lucide-react";
+import { CornerDownLeft, FileText, Moon, MousePointerClick, Plus, Sun } from "lucide-react";
+import { useState } from "react";
 import { ordersQuery } from "@/api/queries";
 import { StatusPill } from "@/components/status-pill";
 import { repositoryName } from "@/lib/format";
 import { chooseTheme, useIsDark } from "@/lib/theme";
 import { Kbd } from "./help";
 import { PLACES } from "./keys";
+import { offers, pressKey } from "./moves";
 
 const ITEM = "flex items-center gap-2.5 rounded-md px-2.5 py-2 data-[selected=true]:bg-accent";
 const GROUP =
@@ -18,6 +20,8 @@ const GROUP =
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const navigate = useNavigate();
   const dark = useIsDark();
+  // Read once: behind the palette the page's controls are hidden from everybody.
+  const [here] = useState(offers);
   const { data } = useQuery(ordersQuery({ limit: 50, sort: "-updated_at" }));
   const pick = (act: () => void) => () => {
     onClose();
@@ -38,6 +42,21 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
       />
       <Command.List tabIndex={0} className="max-h-[50vh] overflow-y-auto p-1.5">
         <Command.Empty className="px-4 py-6 text-center text-muted-foreground">Nothing fits.</Command.Empty>
+        {here.length > 0 && (
+          <Command.Group heading="On this page" className={GROUP}>
+            {here.map(({ key, name }) => (
+              <Command.Item
+                key={key}
+                value={`here ${name}`}
+                className={ITEM}
+                onSelect={pick(() => pressKey(key))}
+              >
+                <MousePointerClick className="size-4" /> <span className="flex-1">{name}</span>
+                <Kbd>{key.toUpperCase()}</Kbd>
+              </Command.Item>
+            ))}
+          </Command.Group>
+        )}
         <Command.Group heading="Do" className={GROUP}>
           <Command.Item className={ITEM} onSelect={pick(() => void navigate({ to: "/" }))}>
             <Plus className="size-4" /> New work order

@@ -12,7 +12,6 @@ import {
   Settings,
   Workflow,
 } from "lucide-react";
-import { Tooltip } from "radix-ui";
 import { Suspense, useCallback, useState } from "react";
 import { Toasts } from "@/components/ui/toast";
 import { useInbox } from "@/features/inbox/use-inbox";
@@ -41,10 +40,10 @@ export function Shell() {
   const show = useCallback((what: "palette" | "help") => setShown(what), []);
   useKeys(show);
   useSystemTheme();
-  const { entries } = useInbox();
-  useNotices(entries);
+  const inbox = useInbox();
+  useNotices(inbox);
   return (
-    <Tooltip.Provider delayDuration={300}>
+    <>
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-card focus:p-3"
@@ -52,7 +51,7 @@ export function Shell() {
         Skip to content
       </a>
       <div className="flex h-full flex-col-reverse sm:flex-row">
-        <Rail waiting={entries.length} onSearch={() => setShown("palette")} />
+        <Rail waiting={inbox.entries.length} onSearch={() => setShown("palette")} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <OfflineBar />
           <main id="content" tabIndex={-1} className="min-h-0 flex-1 outline-none">
@@ -65,7 +64,7 @@ export function Shell() {
         {shown === "help" && <Help onClose={() => setShown(null)} />}
       </Suspense>
       <Toasts />
-    </Tooltip.Provider>
+    </>
   );
 }
 

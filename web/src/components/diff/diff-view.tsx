@@ -110,6 +110,7 @@ function OneFile({ file, coloured, initiallyOpen, notes, onComment }: FileProps)
         <FileIcon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
         <button
           type="button"
+          data-file
           aria-expanded={open}
           onClick={() => setOpen(!open)}
           className="min-w-0 flex-1 truncate text-left font-mono text-xs"

@@ -19,6 +19,7 @@ import { ForgeLink } from "@/components/forge-link";
 import { Card, Page } from "@/components/page";
 import { Prose } from "@/components/prose";
 import { Button } from "@/components/ui/button";
+import { toast } from "@/components/ui/toast";
 import { ApprovalBox } from "@/features/order/approval";
 import { cn } from "@/lib/cn";
 import { ago, repositoryName } from "@/lib/format";
@@ -76,12 +77,13 @@ export function InboxPage() {
 
 function NoticeSwitch() {
   const [wanted, setWanted] = useStored("notices", false);
+  const turnOn = async () => {
+    const allowed = await askForNotices();
+    setWanted(allowed);
+    if (!allowed) toast("The browser does not allow notices", "Allow them for this address in its settings.");
+  };
   return (
-    <Button
-      size="sm"
-      aria-pressed={wanted}
-      onClick={() => void (wanted ? setWanted(false) : askForNotices().then(setWanted))}
-    >
+    <Button size="sm" aria-pressed={wanted} onClick={() => (wanted ? setWanted(false) : void turnOn())}>
       {wanted ? <Bell /> : <BellOff />} {wanted ? "Notices on" : "Notify me"}
     </Button>
   );

@@ -7,6 +7,7 @@ import { useStored } from "@/lib/stored";
 
 export type Reason = "approval" | "failure" | "budget" | "review";
 export type Entry = { order: Order; reason: Reason };
+export type Inbox = ReturnType<typeof useInbox>;
 
 const LIVE_MS = 4_000;
 const LIMIT = 50;
@@ -45,5 +46,5 @@ export function useInbox() {
     const kept = Object.entries(away).filter(([id]) => known.has(id));
     setAway({ ...Object.fromEntries(kept), [order.agent_work_order_id]: order.updated_at });
   };
-  return { entries, isLoading, putAway };
+  return { entries, orders, isLoading, putAway };
 }

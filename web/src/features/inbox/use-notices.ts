@@ -1,8 +1,10 @@
-/** The count in the page's title, and a browser's notice for what is new where the person wants them. */
+/** The count in the page's title, and a browser's notice for what happened while nobody looked. */
 
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import type { Order } from "@/api/client";
 import { useStored } from "@/lib/stored";
-import type { Entry, Reason } from "./use-inbox";
+import { type Inbox, type Reason, reasonOf } from "./use-inbox";
 
 export const REASONS: Record<Reason, string> = {
   approval: "Waits for your decision",
@@ -11,26 +13,45 @@ export const REASONS: Record<Reason, string> = {
   review: "Pull request ready for review",
 };
 
-export function useNotices(entries: Entry[]) {
+export function useNotices({ entries, orders, isLoading }: Inbox) {
   const [wanted] = useStored("notices", false);
+  const navigate = useNavigate();
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     const name = document.title.replace(/^\(\d+\) /, "");
     document.title = entries.length ? `(${entries.length}) ${name}` : name;
   });
   useEffect(() => {
-    const now = new Set(entries.map(({ order, reason }) => `${order.agent_work_order_id} ${reason}`));
+    // What stood there when the page was opened is no news.
+    if (isLoading) return;
     const before = known.current;
-    known.current = now;
-    if (!wanted || !before || typeof Notification === "undefined" || Notification.permission !== "granted")
-      return;
-    for (const { order, reason } of entries) {
-      const key = `${order.agent_work_order_id} ${reason}`;
-      if (!before.has(key))
-        new Notification(order.title, { body: REASONS[reason], tag: key, icon: "/icon.svg" });
+    known.current = new Set(orders.map(momentOf));
+    if (!wanted || !before || !document.hidden || !mayNotify()) return;
+    for (const order of orders) {
+      const word = wordOf(order);
+      if (!word || before.has(momentOf(order))) continue;
+      const id = order.agent_work_order_id;
+      const notice = new Notification(order.title, { body: word, tag: id, icon: "/icon.svg" });
+      notice.onclick = () => {
+        window.focus();
+        notice.close();
+        void navigate({ to: "/orders/$id", params: { id } });
+      };
     }
-  }, [entries, wanted]);
+  }, [orders, isLoading, wanted, navigate]);
 }
+
+/** Other after another round, also where that ended as the one before. */
+const momentOf = ({ agent_work_order_id, status, execution_completed_at }: Order) =>
+  `${agent_work_order_id} ${status} ${execution_completed_at}`;
+
+/** What a person who went away wants to hear of an order; nothing of what they did themselves. */
+export function wordOf(order: Order): string | null {
+  const reason = reasonOf(order);
+  return reason ? REASONS[reason] : order.status === "completed" ? "Completed" : null;
+}
+
+const mayNotify = () => typeof Notification !== "undefined" && Notification.permission === "granted";
 
 /** Whether notices are shown from now on; the browser asks the person. */
 export async function askForNotices(): Promise<boolean> {

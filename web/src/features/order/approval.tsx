@@ -1,31 +1,19 @@
 /** A step waits for a person: what it is about, and the two answers. A and R are their keys. */
 
 import { Check, Hand, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Textarea } from "@/components/ui/field";
-import { isTyping } from "@/layout/keys";
 import { commit } from "@/lib/format";
 import { useControl } from "./use-control";
 
 type Props = { id: string; step: string; commitSha: string; keys?: boolean };
 
-export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
+export function ApprovalBox({ id, step, commitSha, keys }: Props) {
   const { decide } = useControl(id);
   const [asking, setAsking] = useState<"approve" | "reject" | null>(null);
   const [comment, setComment] = useState("");
-
-  useEffect(() => {
-    if (!keys) return;
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === "a") setAsking("approve");
-      if (event.key === "r") setAsking("reject");
-    };
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
-  }, [keys]);
 
   const send = (rework = false) => {
     if (asking)
@@ -41,10 +29,15 @@ export function ApprovalBox({ id, step, commitSha, keys = false }: Props) {
         It begins when you agree to what the branch holds at {commit(commitSha)}.
       </p>
       <div className="mt-3 flex gap-2">
-        <Button look="primary" size="sm" onClick={() => setAsking("approve")}>
+        <Button
+          look="primary"
+          size="sm"
+          data-key={keys ? "a" : undefined}
+          onClick={() => setAsking("approve")}
+        >
           <Check /> Approve
         </Button>
-        <Button look="danger" size="sm" onClick={() => setAsking("reject")}>
+        <Button look="danger" size="sm" data-key={keys ? "r" : undefined} onClick={() => setAsking("reject")}>
           <X /> Reject
         </Button>
       </div>

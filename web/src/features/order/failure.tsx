@@ -1,5 +1,6 @@
 /** What went wrong, in plain words: the cause, what was kept, and what helps. */
 
+import { Link } from "@tanstack/react-router";
 import { CircleX, Copy } from "lucide-react";
 import { useState } from "react";
 import type { Order } from "@/api/client";
@@ -26,6 +27,17 @@ const CAUSES: Record<string, string> = {
   internal: "A fault in Journeyman.",
 };
 const OTHER_MODEL_HELPS = new Set(["transient", "rate_limited", "quota", "auth", "agent", "verification"]);
+/** The same again ends the same unless something else was changed first. */
+const SAME_AGAIN_FAILS = new Set(["quota", "auth", "permission", "budget", "invalid_input"]);
+
+const SETTINGS_HELP = new Set(["auth", "quota", "sandbox"]);
+
+/** What the next try, or a person, finds of the work so far. */
+export function keptOf({ git_branch_name, git_commit_count, github_pull_request_url }: Order): string {
+  if (!git_commit_count) return "nothing was committed yet; the next try begins where this one stopped.";
+  const pull = github_pull_request_url ? " and its pull request" : "";
+  return `branch ${git_branch_name} with ${plural(git_commit_count, "commit")}${pull}. Finished steps are not done again.`;
+}
 
 /** A failure in the story. What can be done about the newest stands below the story. */
 export function FailureNote({ item: { event } }: { item: FailureItem }) {
@@ -51,14 +63,17 @@ export function Remedies({ order }: { order: Order }) {
   const details = [order.agent_work_order_id, category, order.error_message].join("\n");
   return (
     <section aria-label="What helps" className="my-3 rounded-lg border bg-card p-4">
-      <p className="text-[13px]">
+      <p className="text-[13px] break-words">
         <span className="font-medium">What was kept: </span>
-        {order.git_commit_count
-          ? `branch ${order.git_branch_name} with ${plural(order.git_commit_count, "commit")}. Finished steps are not done again.`
-          : "nothing was committed yet; the next try begins where this one stopped."}
+        {keptOf(order)}
       </p>
       <div className="mt-3 flex flex-wrap items-center gap-2">
-        <Button look="primary" size="sm" disabled={busy} onClick={() => act.mutate(goOn)}>
+        <Button
+          look={SAME_AGAIN_FAILS.has(category) ? "outline" : "primary"}
+          size="sm"
+          disabled={busy}
+          onClick={() => act.mutate(goOn)}
+        >
           {goOn === "retry" ? "Retry" : "Resume"}
         </Button>
         {category === "budget" && (
@@ -77,18 +92,29 @@ export function Remedies({ order }: { order: Order }) {
               onChange={(event) => setBudget(event.target.value)}
               className="h-7 w-36 text-xs"
             />
-            <Button size="sm" type="submit" disabled={busy || !(Number(budget) > (order.budget_usd ?? 0))}>
+            <Button
+              size="sm"
+              look="primary"
+              type="submit"
+              disabled={busy || !(Number(budget) > (order.budget_usd ?? 0))}
+            >
               Raise budget
             </Button>
           </form>
         )}
         {OTHER_MODEL_HELPS.has(category) && (
           <ModelPicker
+            label="Change model"
             value={order.model}
             disabled={busy}
             className="h-7"
             onChange={(model) => change.mutate({ model }, { onSuccess: () => act.mutate(goOn) })}
           />
+        )}
+        {SETTINGS_HELP.has(category) && (
+          <Button size="sm" asChild>
+            <Link to="/settings">What is set up</Link>
+          </Button>
         )}
         <Button
           size="sm"

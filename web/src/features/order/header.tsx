@@ -136,7 +136,7 @@ function Controls({ order }: { order: Order }) {
         </Button>
       )}
       {may("cancel", order) && (
-        <Button size="sm" look="danger" disabled={busy} onClick={() => setCancelling(true)}>
+        <Button size="sm" look="danger" data-key="." disabled={busy} onClick={() => setCancelling(true)}>
           <Square /> Cancel
         </Button>
       )}

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { RotateCw } from "lucide-react";
-import type { ReactNode } from "react";
-import type { OneOrder, Status, Step } from "@/api/client";
+import { type ReactNode, useState } from "react";
+import type { OneOrder, Status } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
-import { cn } from "@/lib/cn";
-import { count, duration, money, secondsBetween, whole } from "@/lib/format";
-import { useNow } from "@/lib/now";
+import { count, money, whole } from "@/lib/format";
+import { CostTable } from "./cost-table";
+import { ForkDialog } from "./fork";
+import { LogEntries } from "./log-entries";
+import { StepTable } from "./step-table";
 import { useControl } from "./use-control";
 
 export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story }) {
@@ -16,6 +17,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
   const navigate = useNavigate();
   const { data } = useQuery(stepsQuery(order.agent_work_order_id));
   const { again } = useControl(order.agent_work_order_id);
+  const [forking, setForking] = useState<string | null>(null);
   const facts: [string, ReactNode][] = [
     ["Order", order.agent_work_order_id],
     ["Repository", order.repository_url],
@@ -42,9 +44,14 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
       <section>
         <h2 className="mb-2 font-medium">Steps</h2>
         <StepTable
-          steps={data?.steps ?? []}
+          steps={data?.steps}
+          onFork={setForking}
           onAgain={MAY_BEGIN_AGAIN.includes(order.status) ? (step) => again.mutate(step) : undefined}
         />
+      </section>
+      <section>
+        <h2 className="mb-2 font-medium">Model calls</h2>
+        <CostTable id={order.agent_work_order_id} />
       </section>
       <dl className="grid grid-cols-[7rem_1fr] gap-x-4 gap-y-1.5">
         {facts.map(([name, value]) => (
@@ -54,16 +61,8 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
           </div>
         ))}
       </dl>
-      <div className="flex flex-wrap gap-2">
-        <Button size="sm" asChild>
-          <a
-            href={`/api/agent-work-orders/${order.agent_work_order_id}/logs?limit=1000`}
-            target="_blank"
-            rel="noreferrer"
-          >
-            Log entries as JSON
-          </a>
-        </Button>
+      <LogEntries id={order.agent_work_order_id} events={story.last} />
+      <div>
         <Button
           size="sm"
           onClick={() =>
@@ -76,76 +75,9 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
           New order like this
         </Button>
       </div>
+      {forking && <ForkDialog answer={answer} step={forking} onClose={() => setForking(null)} />}
     </div>
   );
 }
 
-const LOOKS: Record<Step["status"], string> = {
-  running: "text-info",
-  completed: "text-success",
-  failed: "text-destructive",
-  skipped: "text-muted-foreground",
-  waiting: "text-muted-foreground",
-};
-
 const MAY_BEGIN_AGAIN: Status[] = ["completed", "failed", "cancelled"];
-
-type TableProps = { steps: Step[]; onAgain?: (step: string) => void };
-
-function StepTable({ steps, onAgain }: TableProps) {
-  const now = useNow();
-  const latest = steps.at(-1)?.round;
-  if (!steps.length) return <p className="text-muted-foreground">None was begun yet.</p>;
-  return (
-    <table className="w-full text-left">
-      <thead className="text-xs text-muted-foreground">
-        <tr className="border-b">
-          <th className="py-1.5 font-normal">Step</th>
-          <th className="font-normal">Status</th>
-          <th className="text-right font-normal">Tries</th>
-          <th className="text-right font-normal">Time</th>
-          <th className="text-right font-normal">Tokens</th>
-          <th className="text-right font-normal">Cost</th>
-          {onAgain && (
-            <th>
-              <span className="sr-only">Again</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody className="tabular-nums">
-        {steps.map((step) => (
-          <tr key={`${step.round} ${step.step}`} className="border-b last:border-0">
-            <td className="py-1.5 font-medium">
-              {step.step}
-              {step.round > 1 && (
-                <span className="ml-1.5 text-xs font-normal text-muted-foreground">round {step.round}</span>
-              )}
-            </td>
-            <td className={cn("text-xs", LOOKS[step.status])}>{step.status}</td>
-            <td className="text-right">{step.attempts}</td>
-            <td className="text-right">
-              {duration(secondsBetween(step.started_at, step.completed_at ?? now))}
-            </td>
-            <td className="text-right">{count(step.tokens_in + step.tokens_out)}</td>
-            <td className="text-right">{money(step.cost_usd)}</td>
-            {onAgain && (
-              <td className="text-right">
-                {step.round === latest && (
-                  <Button
-                    size="sm"
-                    look="quiet"
-                    title="Do this step and all after it again"
-                    onClick={() => onAgain(step.step)}
-                  >
-                    <RotateCw /> <span className="sr-only">Again from {step.step}</span>
-                  </Button>
-                )}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}

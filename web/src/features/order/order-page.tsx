@@ -29,8 +29,8 @@ function OneOrder({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(orderQuery(id));
   const { story } = useStory(id);
   const { panel } = route.useSearch();
-  // Small screens show either the chat or a panel.
-  const [chat, setChat] = useState(true);
+  // Small screens show either the chat or a panel: the one that the address names.
+  const [chat, setChat] = useState(!panel);
   const title = data?.agent_work_order.title;
   useEffect(() => {
     if (title) document.title = `${title} · Journeyman`;

@@ -1,12 +1,11 @@
 /** What stands beside the chat. Each reading is a panel of its own; heavy ones are loaded when opened. */
 
 import { useNavigate } from "@tanstack/react-router";
-import { Suspense, useEffect } from "react";
+import { Suspense } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import type { OneOrder } from "@/api/client";
 import { SkeletonRows, Trouble } from "@/components/feedback";
 import type { Story } from "@/events/story";
-import { isTyping } from "@/layout/keys";
 import { cn } from "@/lib/cn";
 import { patient } from "@/lib/patient";
 import { PANELS, type Panel } from "@/router";
@@ -36,17 +35,6 @@ export function PanelBar({ current, onChat, className }: BarProps) {
     onChat(panel === "chat");
     if (panel !== "chat") void navigate({ to: ".", search: { panel }, replace: true });
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: always the panel that is shown now
-  useEffect(() => {
-    if (small) return;
-    const press = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || (event.key !== "]" && event.key !== "[")) return;
-      const at = PANELS.indexOf(current as Panel);
-      open(PANELS[(at + (event.key === "]" ? 1 : PANELS.length - 1)) % PANELS.length] ?? "plan");
-    };
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
-  }, [current, small]);
   return (
     <nav
       aria-label="Panels"
@@ -56,6 +44,7 @@ export function PanelBar({ current, onChat, className }: BarProps) {
         <button
           key={panel}
           type="button"
+          data-key={panel === "chat" ? "0" : PANELS.indexOf(panel) + 1}
           aria-current={panel === current ? "page" : undefined}
           onClick={() => open(panel)}
           className={cn(

@@ -1,29 +1,15 @@
 /** Say more to an order. While a round runs, what is said waits in a queue that can be seen and changed. */
 
+import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, Clock, X } from "lucide-react";
-import { useState } from "react";
+import { useId, useState } from "react";
 import type { Order } from "@/api/client";
+import { commandsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { PromptItem } from "@/events/story";
-import { cn } from "@/lib/cn";
-import { type Act, may, useControl } from "./use-control";
-
-type Command = { name: string; meaning: string; act?: Act; mode?: "work" | "ask" };
-const COMMANDS: Command[] = [
-  { name: "ask", meaning: "Ask something; nothing is changed", mode: "ask" },
-  { name: "work", meaning: "Ask for work, whatever the sentence looks like", mode: "work" },
-  { name: "pause", meaning: "Stop where it is", act: "pause" },
-  { name: "resume", meaning: "Go on after a pause", act: "resume" },
-  { name: "retry", meaning: "Go on from the step that failed", act: "retry" },
-  { name: "cancel", meaning: "Stop for good", act: "cancel" },
-  { name: "ready", meaning: "Take the pull request out of draft", act: "ready" },
-];
-
-const fits = (command: Command, order: Order) =>
-  command.mode !== undefined ||
-  (command.act === "ready"
-    ? order.github_pull_request_url !== null
-    : command.act !== undefined && may(command.act, order));
+import { CommandList, optionId } from "./command-list";
+import { type Command, calledBy, commandsOf, offeredFor, saidBy } from "./commands";
+import { useControl } from "./use-control";
 
 type Props = { order: Order; queue: PromptItem[] };
 
@@ -31,27 +17,32 @@ export function PromptBox({ order, queue }: Props) {
   const { say, act, takeBack } = useControl(order.agent_work_order_id);
   const [text, setText] = useState("");
   const [place, setPlace] = useState(0);
-  const typed = /^\/(\w*)$/.exec(text)?.[1];
-  const offered =
-    typed === undefined ? [] : COMMANDS.filter((one) => one.name.startsWith(typed) && fits(one, order));
+  const [closed, setClosed] = useState(false);
+  const list = useId();
+  const slash = text.startsWith("/");
+  const { data: kept } = useQuery({ ...commandsQuery(order.agent_work_order_id), enabled: slash });
+  const commands = commandsOf(order, kept?.commands ?? []);
+  const offered = closed ? [] : offeredFor(text, commands);
   const chosen = offered[Math.min(place, offered.length - 1)];
+  const called = calledBy(text, commands);
   const runs = order.status === "running" || order.status === "pending";
 
+  const type = (next: string) => {
+    setText(next);
+    setPlace(0);
+    setClosed(false);
+  };
   const pick = (command: Command) => {
-    if (command.mode) return setText(`/${command.name} `);
-    if (command.act) act.mutate(command.act);
-    setText("");
+    if (!command.act) return type(`/${command.name} `);
+    act.mutate(command.act);
+    type("");
   };
   const send = () => {
-    const [, name, rest = ""] = /^\/(ask|work)\s+([\s\S]*)$/.exec(text) ?? [];
-    const words = (name ? rest : text).trim();
-    if (!words) return;
+    const said = saidBy(text, commands);
+    if (!said.text) return;
     // Emptied at once: who goes on typing must not lose the next words to the answer for the last.
-    setText("");
-    say.mutate(
-      { text: words, mode: name === "ask" || name === "work" ? name : null },
-      { onError: () => setText((typed) => typed || text) },
-    );
+    type("");
+    say.mutate(said, { onError: () => setText((typed) => typed || text) });
   };
   const press = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
     if (chosen && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
@@ -62,7 +53,8 @@ export function PromptBox({ order, queue }: Props) {
       if (chosen) pick(chosen);
       else send();
     } else if (event.key === "Escape") {
-      event.currentTarget.blur();
+      if (chosen) setClosed(true);
+      else event.currentTarget.blur();
     }
   };
 
@@ -70,45 +62,34 @@ export function PromptBox({ order, queue }: Props) {
     <div className="border-t bg-card px-4 py-3 sm:px-6">
       <div className="relative mx-auto max-w-3xl">
         {queue.length > 0 && <Queue queue={queue} onTakeBack={(number) => takeBack.mutate(number)} />}
-        {offered.length > 0 && (
-          <div
-            id="commands"
-            role="listbox"
-            aria-label="Commands"
-            className="absolute bottom-full left-0 z-10 mb-2 w-80 max-w-full rounded-lg border bg-popover p-1 shadow-lg"
-          >
-            {offered.map((command) => (
-              <div
-                key={command.name}
-                id={`command-${command.name}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={command === chosen}
-                onMouseDown={(event) => {
-                  event.preventDefault();
-                  pick(command);
-                }}
-                className={cn("flex gap-3 rounded-md px-2.5 py-1.5", command === chosen && "bg-accent")}
-              >
-                <code className="w-16 font-mono text-xs leading-5">/{command.name}</code>
-                <span className="text-xs leading-5 text-muted-foreground">{command.meaning}</span>
-              </div>
-            ))}
-          </div>
+        {chosen && (
+          <CommandList
+            id={list}
+            offered={offered}
+            chosen={chosen}
+            problems={kept?.problems ?? []}
+            onPick={pick}
+          />
+        )}
+        {called && (
+          <p role="status" className="mb-1.5 truncate text-xs text-muted-foreground">
+            <code className="font-mono">
+              /{called.name} {called.hint}
+            </code>{" "}
+            · {called.meaning}
+          </p>
         )}
         <div className="flex items-end gap-2">
           <textarea
             data-slash
             aria-label="Say something to the order"
             aria-autocomplete="list"
-            aria-controls={chosen && "commands"}
-            aria-activedescendant={chosen ? `command-${chosen.name}` : undefined}
+            aria-haspopup="listbox"
+            aria-controls={chosen && list}
+            aria-activedescendant={chosen && optionId(list, chosen)}
             rows={1}
             value={text}
-            onChange={(event) => {
-              setText(event.target.value);
-              setPlace(0);
-            }}
+            onChange={(event) => type(event.target.value)}
             onKeyDown={press}
             placeholder={
               runs

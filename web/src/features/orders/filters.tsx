@@ -19,14 +19,19 @@ const SORTS = [
 ];
 const TYPING_MS = 250;
 
-type Props = { search: OrdersSearch; onChange: (changes: Partial<OrdersSearch>) => void };
+type Props = {
+  search: OrdersSearch;
+  /** Of the orders that are shown; those that were verified here are offered too. */
+  repositories: string[];
+  onChange: (changes: Partial<OrdersSearch>) => void;
+};
 
-export function Filters({ search, onChange }: Props) {
+export function Filters({ search, repositories: shown, onChange }: Props) {
   const { data } = useQuery(workflowsQuery);
   const [known] = useKnownRepositories();
-  const repositories = [...new Set([...known.map(({ url }) => url), search.repository_url ?? ""])].filter(
-    Boolean,
-  );
+  const repositories = [
+    ...new Set([...known.map(({ url }) => url), ...shown, search.repository_url ?? ""]),
+  ].filter(Boolean);
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
       <SearchField value={search.q ?? ""} onChange={(q) => onChange({ q: q || undefined })} />

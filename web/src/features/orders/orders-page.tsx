@@ -43,7 +43,11 @@ export function OrdersPage() {
         </Button>
       }
     >
-      <Filters search={search} onChange={change} />
+      <Filters
+        search={search}
+        repositories={data?.agent_work_orders.map((order) => order.repository_url) ?? []}
+        onChange={change}
+      />
       {error && !data ? <Trouble fault={error} onRetry={() => void refetch()} /> : null}
       {!data && !error && <SkeletonRows rows={8} />}
       {data && !data.agent_work_orders.length && (

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleDashed } from "lucide-react";
-import type { ReactNode } from "react";
 import { agentsQuery, healthQuery, modelsQuery, sandboxesQuery, settingsQuery } from "@/api/queries";
 import { AgentPicker, ModelPicker, SandboxPicker, WorkflowPicker } from "@/components/choices";
 import { SkeletonRows } from "@/components/feedback";
@@ -10,25 +9,18 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { usePreferences } from "@/lib/preferences";
 import { chooseTheme, type Theme, useTheme } from "@/lib/theme";
+import { Section } from "./section";
+import { Spending } from "./spending";
 
 export function SettingsPage() {
   return (
     <Page title="Settings">
       <Defaults />
+      <Spending />
       <Appearance />
       <Installed />
       <Server />
     </Page>
-  );
-}
-
-function Section({ title, note, children }: { title: string; note: string; children: ReactNode }) {
-  return (
-    <section className="mb-8">
-      <h2 className="font-medium">{title}</h2>
-      <p className="mb-3 text-[13px] text-muted-foreground">{note}</p>
-      {children}
-    </section>
   );
 }
 

@@ -1,0 +1,48 @@
+/** What can be said to an order with a slash: our own words, and the commands that its repository keeps. */
+
+import type { Order, RepositoryCommand } from "@/api/client";
+import { type Act, may } from "./use-control";
+
+type Mode = "work" | "ask";
+export type Command = { name: string; meaning: string; hint?: string; act?: Act; mode?: Mode };
+
+const OWN: Command[] = [
+  { name: "ask", meaning: "Ask something; nothing is changed", hint: "question", mode: "ask" },
+  { name: "work", meaning: "Ask for work, whatever the sentence looks like", hint: "task", mode: "work" },
+  { name: "pause", meaning: "Stop where it is", act: "pause" },
+  { name: "resume", meaning: "Go on after a pause", act: "resume" },
+  { name: "retry", meaning: "Go on from the step that failed", act: "retry" },
+  { name: "cancel", meaning: "Stop for good", act: "cancel" },
+  { name: "ready", meaning: "Take the pull request out of draft", act: "ready" },
+];
+
+const fits = ({ act }: Command, order: Order) =>
+  act === undefined || (act === "ready" ? order.github_pull_request_url !== null : may(act, order));
+
+/** Everything that fits the order now; where a name is taken, ours is the one that is meant. */
+export function commandsOf(order: Order, theirs: RepositoryCommand[]): Command[] {
+  const taken = new Set(OWN.map(({ name }) => name));
+  const kept = theirs
+    .filter(({ name }) => !taken.has(name))
+    .map(({ name, description, argument_hint }) => ({ name, meaning: description, hint: argument_hint }));
+  return [...OWN.filter((command) => fits(command, order)), ...kept];
+}
+
+/** Those whose names begin as the box does; none once the name is complete. */
+export function offeredFor(text: string, commands: Command[]): Command[] {
+  const typed = /^\/(\S*)$/.exec(text)?.[1];
+  return typed === undefined ? [] : commands.filter(({ name }) => name.startsWith(typed));
+}
+
+/** The command that the text calls, as soon as its name is complete. */
+export function calledBy(text: string, commands: Command[]): Command | undefined {
+  const name = /^\/(\S+)\s/.exec(text)?.[1];
+  return commands.find((command) => command.name === name);
+}
+
+/** What is sent: our own words say how the rest is meant, the repository's go to the server as they stand. */
+export function saidBy(text: string, commands: Command[]): { text: string; mode: Mode | null } {
+  const called = calledBy(text, commands);
+  if (!called?.mode) return { text: text.trim(), mode: null };
+  return { text: text.slice(called.name.length + 1).trim(), mode: called.mode };
+}

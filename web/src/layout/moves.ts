@@ -1,0 +1,44 @@
+/** Moving by keys through what a page shows: the rows of a list, the files of a diff, and their hunks. */
+
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+
+/** The one after (or before) the one that has the focus; the first when none has. */
+function focusNext(from: HTMLElement[], by: number) {
+  const at = from.indexOf(document.activeElement as HTMLElement);
+  const next = from[Math.min(from.length - 1, Math.max(0, at + by))];
+  next?.focus();
+  return next;
+}
+
+export const moveRow = (by: number) => void focusNext(all("[data-row]"), by);
+
+export const moveFile = (by: number) => focusNext(all("[data-file]"), by)?.scrollIntoView({ block: "start" });
+
+let hunk: Element | undefined;
+
+/** Lines take no focus, so the hunk that was gone to last is remembered. */
+export function moveHunk(by: number) {
+  const hunks = all("diffs-container").flatMap(({ shadowRoot }) =>
+    [...(shadowRoot?.querySelectorAll("[data-content] > [data-line-type^=change]") ?? [])].filter(
+      (line) => !line.previousElementSibling?.matches("[data-line-type^=change]"),
+    ),
+  );
+  const at = hunk ? hunks.indexOf(hunk) : -1;
+  hunk = hunks[Math.min(hunks.length - 1, Math.max(0, at + by))];
+  hunk?.scrollIntoView({ block: "center" });
+}
+
+export type Offer = { key: string; name: string };
+const reachable = () => all("[data-key]").filter((one) => one.checkVisibility() && !one.matches(":disabled"));
+const nameOf = (one: HTMLElement) => one.ariaLabel ?? one.textContent?.trim() ?? "";
+
+/** What this page can do by a key: every control that carries one. */
+export const offers = (): Offer[] =>
+  reachable().map((one) => ({ key: one.dataset.key ?? "", name: nameOf(one) }));
+
+/** Press the control that carries this key; says whether there is one. */
+export function pressKey(key: string): boolean {
+  const found = reachable().find((one) => one.dataset.key === key);
+  found?.click();
+  return found !== undefined;
+}
