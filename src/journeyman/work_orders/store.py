@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -121,6 +122,20 @@ _ADD_USAGE = (
 )
 _ONE = select(work_orders).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
 _ONE_TO_CHANGE = _ONE.with_for_update()
+_CHANGE = (
+    update(work_orders)
+    .where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+    .returning(*work_orders.c)
+)
+"""What changes is said by the names of the values that it is run with."""
+
+
+@cache
+def _putting(dialect: str, table: Table, key: tuple[str, ...], kept: tuple[str, ...]) -> Any:
+    """Writes a row, or all but its key and what is kept over the one that is there."""
+    put = upserting(dialect)(table)
+    new = {column.name: put.excluded[column.name] for column in table.c if column.name not in (*key, *kept)}
+    return put.on_conflict_do_update(index_elements=list(key), set_=new)
 
 
 Decision = tuple[Sequence[Event], Mapping[str, Any]]
@@ -277,11 +292,8 @@ class WorkOrders:
                 if changes["status"] != "running":
                     changes |= {"worker_id": None, "stop_requested": None}
                     await writing.release(order_id)
-            changes["updated_at"] = datetime.now(UTC)
-            await writing.execute(
-                update(work_orders).where(work_orders.c.agent_work_order_id == order_id).values(changes)
-            )
-            return await _fetch(writing.connection, order_id)
+            values = {"of_order": order_id, "updated_at": datetime.now(UTC), **changes}
+            return order_of((await writing.execute(_CHANGE, values)).mappings().one())
 
     async def emit(self, order_id: str, *happened: Event) -> None:
         """Tell something that changes nothing but the story."""
@@ -394,11 +406,8 @@ class WorkOrders:
                 .where(prompts.c.agent_work_order_id == order_id, prompts.c.number == prompt.number)
                 .values(status="started", round=changes["round"])
             )
-            await writing.execute(
-                update(work_orders)
-                .where(work_orders.c.agent_work_order_id == order_id)
-                .values({**changes, "updated_at": datetime.now(UTC)})
-            )
+            values = {"of_order": order_id, "updated_at": datetime.now(UTC), **changes}
+            await writing.execute(_CHANGE, values)
             await writing.tell(order_id, PromptStarted(number=prompt.number, round=changes["round"]))
 
     async def save_approval(self, approval: Approval, *happened: Event) -> None:
@@ -504,18 +513,11 @@ class WorkOrders:
     ) -> None:
         """Write a row, new or in the place of the one with its key, with what its order learned from it."""
         order_id = values["agent_work_order_id"]
-        upsert = upserting(self.database.dialect)
-        replaced = {name: value for name, value in values.items() if name not in (*key, *kept)}
         async with self.writing() as writing:
-            await writing.execute(
-                upsert(table).values(values).on_conflict_do_update(index_elements=list(key), set_=replaced)
-            )
+            await writing.execute(_putting(self.database.dialect, table, key, kept), values)
             if order_changes:
-                await writing.execute(
-                    update(work_orders)
-                    .where(work_orders.c.agent_work_order_id == order_id)
-                    .values({**order_changes, "updated_at": datetime.now(UTC)})
-                )
+                changes = {"of_order": order_id, "updated_at": datetime.now(UTC), **order_changes}
+                await writing.execute(_CHANGE, changes)
             await writing.tell(order_id, *happened)
 
     def _tell(self, stored: Sequence[StoredEvent]) -> None:
