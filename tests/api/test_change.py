@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from journeyman.agents.base import About
 from journeyman.database import Database
 from journeyman.settings import Settings, load_settings
 from journeyman.workflows.loader import load_workflow
-from tests.api.parts import ORDERS, Api, git, served
+from tests.api.parts import ORDERS, Api, IdleAgent, git, served
 from tests.api.test_submission import problem_of
 
 PULLS = "/api/local-forge/pull-requests"
@@ -50,6 +52,20 @@ async def test_a_wrong_change_is_refused_and_changes_nothing(
     problem_of(await api.client.patch(f"{ORDERS}/{order_id}", json={"title": "New", **wrong}), 422)
     order = (await api.client.get(f"{ORDERS}/{order_id}")).json()["agent_work_order"]
     assert order["title"] == "Fix the pager"
+
+
+async def test_a_model_that_the_orders_agent_cannot_use_is_refused(
+    settings: Settings, database: Database, repository: Path
+) -> None:
+    only = IdleAgent("builtin", about=About(("scripted",)))
+    with_key = settings.model_copy(update={"openai_api_key": SecretStr("sk-some-test-key")})
+    async with served(with_key, database, agents={"builtin": only}) as api:
+        order_id = await api.submit(repository)
+        change = {"model": "openai/gpt-5.5", "title": "New"}
+        refused = await api.client.patch(f"{ORDERS}/{order_id}", json=change)
+        assert "cannot use" in problem_of(refused, 422)["detail"]
+        order = (await api.client.get(f"{ORDERS}/{order_id}")).json()["agent_work_order"]
+        assert (order["model"], order["title"]) == ("scripted/demo", "Fix the pager")
 
 
 async def test_one_order_shows_what_it_was_asked_and_how_it_goes_about_it(api: Api, repository: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import insert, select
 
 from journeyman.database import Database, database_url, metadata
-from journeyman.gateway.door.carrying import Patience
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.ledger import Ledger
+from journeyman.gateway.patience import Patience
 from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.gateway.tables import model_calls

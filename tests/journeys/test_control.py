@@ -73,6 +73,28 @@ def test_a_paused_order_goes_on_with_what_it_had(product: Product, tmp_path: Pat
     check_story(product.events(order_id))
 
 
+def test_the_model_changes_while_the_order_is_paused_and_not_while_it_generates(
+    product: Product, tmp_path: Path
+) -> None:
+    order_id = product.submit(
+        make_repository(tmp_path / "adder"),
+        product.script("first", LASTING),
+        workflow_type="agent_workflow_build",
+    )
+    product.until(order_id, in_the_command)
+    address, change = f"/api/agent-work-orders/{order_id}", {"model": product.script("second", builds(FIXED))}
+    refused = product.request("PATCH", address, json=change)
+    assert (refused.status_code, "while it generates" in refused.json()["detail"]) == (409, True)
+    assert product.order(order_id)["model"] == "scripted/first"
+    control(product, order_id, "pause")
+    assert product.request("PATCH", address, json=change).status_code == 200
+    control(product, order_id, "resume")
+    order = product.finish(order_id)
+    assert (order["status"], order["model"]) == ("completed", "scripted/second"), order
+    called = [one["model"] for one in product.events(order_id) if one["type"] == "model_call_completed"]
+    assert called[-1] == "scripted/second"
+
+
 def test_a_paused_order_survives_a_restart(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = product.submit(repository, product.script("pausing", PLANS, LASTING))

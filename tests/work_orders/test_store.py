@@ -11,9 +11,9 @@ from journeyman.database import Database
 from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
-from journeyman.events.types import AgentText, AgentWorkOrderStarted, WorkflowPhaseStarted
+from journeyman.events.types import AgentText, AgentWorkOrderStarted, Event, WorkflowPhaseStarted
 from journeyman.work_orders.approvals import Approval
-from journeyman.work_orders.order import Evidence, StepRecord, Usage
+from journeyman.work_orders.order import Evidence, StepRecord, Usage, WorkOrder
 from journeyman.work_orders.store import OrderFilter, WorkOrders
 from tests.work_orders.orders import an_order
 
@@ -213,3 +213,19 @@ async def test_an_approval_says_nothing_about_a_later_commit(orders: WorkOrders)
     assert known is not None
     assert (known.decision, known.comment) == ("approved", "yes")
     assert await orders.approval("wo-1", 1, "release", "b" * 40) is None
+
+
+async def test_a_change_is_decided_by_what_the_order_is_in_that_moment(orders: WorkOrders) -> None:
+    order = an_order()
+    await orders.create(order)
+    await orders.change(order.agent_work_order_id, title="Meanwhile")
+
+    def refuse(now: WorkOrder) -> tuple[list[Event], dict[str, str]]:
+        raise Conflict(f"it is called {now.title}")
+
+    with pytest.raises(Conflict, match="Meanwhile"):
+        await orders.change_as_it_is(order.agent_work_order_id, refuse)
+    changed = await orders.change_as_it_is(
+        order.agent_work_order_id, lambda now: ([], {"title": f"{now.title}, again"})
+    )
+    assert changed.title == "Meanwhile, again"

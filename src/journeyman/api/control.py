@@ -69,7 +69,7 @@ async def fork(order: Order, request: ForkRequest, services: Given) -> OneWorkOr
     """Another order that has done what this one did before a step, and goes on with other choices."""
     changes = request.model_dump(include={"agent", "model", "budget_usd"}, exclude_none=True)
     await check_room(services)
-    await check_choices(services, request.agent, request.model)
+    await check_choices(services, order, agent=request.agent, model=request.model)
     prompt = check_prompt(request.initial_prompt or "").strip() or None
     made = await services.control.fork(order.agent_work_order_id, request.from_step, prompt=prompt, **changes)
     return OneWorkOrder.of(made)

@@ -107,12 +107,15 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     return order, _events(order, issue)
 
 
-async def check_choices(services: Services, agent: str | None, model: str | None) -> None:
-    """Raise what an order with this agent or model would be refused with."""
-    if agent is not None:
-        await _agent(services, agent)
-    if model is not None:
-        services.gateway.check_model(model)
+async def check_choices(
+    services: Services, order: WorkOrder, *, agent: str | None = None, model: str | None = None
+) -> None:
+    """Raise what an order like this one, with another agent or model, would be refused with."""
+    if agent is None and model is None:
+        return
+    chosen = await _agent(services, agent or order.agent)
+    name = _model(services, model or order.model, chosen)
+    await _check_steps(services, Workflow.model_validate(order.workflow), chosen.name, name)
 
 
 def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:

@@ -25,7 +25,7 @@ from journeyman.api.models import (
     event_message,
 )
 from journeyman.api.services import Given
-from journeyman.api.submission import submit
+from journeyman.api.submission import check_choices, submit
 from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
@@ -33,7 +33,7 @@ from journeyman.forges.standing import note_state
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
-from journeyman.work_orders.store import OrderFilter
+from journeyman.work_orders.store import Decision, OrderFilter
 
 router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
 
@@ -92,16 +92,18 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
     changes = request.model_dump(exclude_none=True)
     if request.title is not None:
         changes["title"] = request.title.strip()
-    if request.model is not None:
-        if order.status == "running":
+
+    def decide(now: WorkOrder) -> Decision:
+        if request.model is not None and now.status == "running":
             raise Conflict(
                 "the order is running, and its model cannot change while it generates",
                 hint="Pause it first, or wait until it rests.",
             )
-        services.gateway.check_model(request.model)
+        return [AgentWorkOrderChanged(**changes)], changes
+
     if changes:
-        told = AgentWorkOrderChanged(**changes)
-        order = await services.orders.change(order.agent_work_order_id, told, **changes)
+        await check_choices(services, order, model=request.model)
+        order = await services.orders.change_as_it_is(order.agent_work_order_id, decide)
     return OneWorkOrder.of(order)
 
 

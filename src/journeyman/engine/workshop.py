@@ -20,7 +20,6 @@ from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
-    Event,
     GitBranchCreated,
     GitCommitCreated,
     GitSnapshotCreated,
@@ -43,7 +42,7 @@ from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import Decision, WorkOrders
 from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
 
@@ -118,7 +117,7 @@ class Workshop:
         task, _ = await expansion(self.commands, mirror, base, order.initial_prompt)
         names = await ask_for_names(self.small_model, self.orders, order, task)
 
-        def begin(now: WorkOrder) -> tuple[list[Event], dict[str, Any]]:
+        def begin(now: WorkOrder) -> Decision:
             named, changes = naming(order, names, now)
             branch = changes.get("git_branch_name", now.git_branch_name)
             created = GitBranchCreated(git_branch_name=branch, base_branch=base_branch, base_commit_sha=base)

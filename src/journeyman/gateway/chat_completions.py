@@ -13,14 +13,11 @@ from weakref import finalize
 import httpx2
 
 from journeyman.access.redaction import Redactor
-from journeyman.errors import AgentFailed
 from journeyman.gateway.chat_frames import ChatAnswer, Frames
 from journeyman.gateway.faults import told_break, told_cut, told_status
 from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer, ToolResults, UserMessage
 
 _BREAKS = (httpx2.HTTPError, httpx2.StreamError)
-_LONGEST_ANSWER = 4_000_000
-"""Characters. No model says so much; one that repeats itself for ever would."""
 _LAST_BYTES_SECONDS = 1.0
 """What follows the end of an answer is waited for, because only then the connection can be used again."""
 
@@ -72,11 +69,6 @@ class ChatModel:
             ) from None
         if answer.error is not None:
             raise told_status(answer.error_status, {}, answer.error, self._name, self._redactor)
-        if answer.size + frames.pending > _LONGEST_ANSWER:
-            raise AgentFailed(
-                f"{self._name}: the answer did not end within {_LONGEST_ANSWER:,} characters",
-                hint="Try again, or choose another model.",
-            )
         return text
 
     def _conversation(self, first: Message) -> "_Conversation":

@@ -26,15 +26,16 @@ class Frames:
     """Cuts what arrives into the data of its server-sent events."""
 
     def __init__(self) -> None:
-        self._rest = b""
-
-    @property
-    def pending(self) -> int:
-        return len(self._rest)
+        self._rest: list[bytes] = []
 
     def of(self, chunk: bytes) -> Iterator[bytes]:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for line in lines:
+        lines, found, rest = chunk.rpartition(b"\n")
+        if not found:  # joined when it has an end: a line without one would be copied again and again
+            self._rest.append(chunk)
+            return
+        whole = b"".join((*self._rest, lines))
+        self._rest = [rest]
+        for line in whole.split(b"\n"):
             if line.startswith(b"data:"):
                 yield line[5:].strip()
 
@@ -51,8 +52,6 @@ class ChatAnswer:
 
     def __init__(self) -> None:
         self.is_done = False
-        self.size = 0
-        """Characters of text and arguments so far."""
         self.error: dict[str, Any] | None = None
         """What the server says went wrong in the middle of its answer."""
         self._text: list[str] = []
@@ -89,7 +88,6 @@ class ChatAnswer:
         said = ""
         for choice in frame.get("choices") or ():
             said += self._choice(choice)
-        self.size += len(said)
         return said
 
     def message(self) -> AssistantMessage | None:
@@ -133,7 +131,6 @@ class ChatAnswer:
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments)
         call.arguments.append(arguments)
-        self.size += len(arguments)
 
 
 def _tokens(usage: dict[str, Any]) -> Tokens:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from journeyman.access.redaction import Redactor
-from journeyman.errors import Internal, Transient
+from journeyman.errors import Internal
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import characters_in
 from journeyman.gateway.catalogue import Catalogue
 from journeyman.gateway.ledger import Entry, Ledger
 from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolOffer
+from journeyman.gateway.patience import Patience
 from journeyman.gateway.prices import Prices, context_window_of
 from journeyman.gateway.providers import (
     KEY_NAMES,
@@ -86,10 +87,13 @@ class _Clients:
 
 
 class Gateway:
-    def __init__(self, settings: Settings, ledger: Ledger | None = None) -> None:
+    def __init__(
+        self, settings: Settings, ledger: Ledger | None = None, *, patience: Patience | None = None
+    ) -> None:
         """Without a ledger nothing is written down: enough for whoever asks what can be called."""
         self._settings = settings
         self._ledger = ledger
+        self._patience = patience or Patience(settings.model_idle_timeout_seconds)
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
         self._prices = Prices(settings.model_prices)
@@ -144,9 +148,10 @@ class Gateway:
         model = await self._model_for(name, call)
         async with self._spending(call) as entry:
             started = time.perf_counter()
+            deadline = asyncio.get_running_loop().time() + self._patience.call_seconds
             async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
                 while True:
-                    async with self._patience(call.model):
+                    async with self._waiting(call.model, deadline):
                         piece = await anext(pieces, None)
                     if piece is None:
                         raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
@@ -182,16 +187,16 @@ class Gateway:
         return Usage(tokens.input, tokens.output, tokens.cache_read, self._prices.cost(model, tokens))
 
     @asynccontextmanager
-    async def _patience(self, model: str) -> AsyncIterator[None]:
-        seconds = self._settings.model_idle_timeout_seconds
+    async def _waiting(self, model: str, deadline: float) -> AsyncIterator[None]:
+        """Wait for the next piece: not for too long, and not beyond the end of the whole call."""
+        silent_at = asyncio.get_running_loop().time() + self._patience.idle_seconds
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(min(silent_at, deadline)):
                 yield
         except TimeoutError:
-            raise Transient(
-                f"{model}: the provider was silent for {seconds:g} seconds",
-                hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
-            ) from None
+            is_over = deadline <= silent_at
+            told = self._patience.too_long(model) if is_over else self._patience.too_silent(model)
+            raise told from None
 
     async def _model_for(self, name: ModelName, call: ModelCall) -> Model:
         if name.provider != "scripted":
@@ -214,7 +219,7 @@ class Gateway:
         loop = asyncio.get_running_loop()
         clients = self._clients.get(loop)
         if clients is None:
-            made = _Clients(await asyncio.to_thread(new_http_client))
+            made = _Clients(await asyncio.to_thread(new_http_client, self._patience))
             clients = self._clients.setdefault(loop, made)
         return clients
 

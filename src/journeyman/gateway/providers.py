@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 from journeyman.access.redaction import Redactor
 from journeyman.errors import InvalidInput, Unauthenticated
 from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
+from journeyman.gateway.patience import Patience
 from journeyman.settings import Settings
 
 if TYPE_CHECKING:
@@ -96,14 +97,17 @@ def base_url_of(settings: Settings, provider: Provider) -> str:
     return chosen[provider].rstrip("/")
 
 
-def new_http_client() -> "httpx2.AsyncClient":
-    """One pool for all providers, wide enough for every order at once."""
+def new_http_client(patience: Patience | None = None) -> "httpx2.AsyncClient":
+    """One pool for all providers, wide enough for every order at once. Without patience, its user counts."""
     import httpx2
+
+    from journeyman.gateway.bounded import bounding
 
     return httpx2.AsyncClient(
         # The gateway itself watches for silence.
         timeout=httpx2.Timeout(None, connect=15),
         limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
+        event_hooks={"response": [bounding(patience)]} if patience else {},
     )
 
 

@@ -12,9 +12,9 @@ import pytest
 from journeyman.database import Database
 from journeyman.errors import BudgetExceeded, ContextOverflow, QuotaExhausted, RateLimited, Transient
 from journeyman.gateway.accounts import CallRecord
-from journeyman.gateway.door.carrying import Patience
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.patience import Patience
 from journeyman.settings import Settings
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request

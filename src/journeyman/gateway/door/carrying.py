@@ -6,28 +6,15 @@ it for a whole one.
 """
 
 import asyncio
-from dataclasses import dataclass
 
 from starlette.responses import Response
 from starlette.types import Send
 
 from journeyman.access.redaction import Redactor
-from journeyman.errors import Transient
 from journeyman.gateway.door.calls import Call, Opened
 from journeyman.gateway.door.readers import Reader, Seen
 from journeyman.gateway.faults import told_break, told_cut
-
-LONGEST_CALL_SECONDS = 1800.0
-LARGEST_ANSWER_BYTES = 64_000_000
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long and how large an answer may be."""
-
-    idle_seconds: float
-    call_seconds: float = LONGEST_CALL_SECONDS
-    answer_bytes: int = LARGEST_ANSWER_BYTES
+from journeyman.gateway.patience import Patience
 
 
 class Carried:
@@ -59,7 +46,7 @@ class Carried:
                         continue
                     size += len(chunk)
                     if size > self._patience.answer_bytes:
-                        raise self._endless(f"sent more than {self._patience.answer_bytes:,} bytes")
+                        raise self._patience.too_large(self._call.account.model)
                     if size == len(chunk):
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
                     self._reader.feed(chunk)
@@ -67,7 +54,7 @@ class Carried:
                         self.kept += chunk
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except TimeoutError:
-            raise self._endless(f"took more than {self._patience.call_seconds:g} seconds") from None
+            raise self._patience.too_long(self._call.account.model) from None
         seen = self._reader.end()
         if seen.fault:
             raise told_break(seen.fault, self._call.account.model, self._redactor)
@@ -77,20 +64,11 @@ class Carried:
     async def _next(self) -> bytes | None:
         if not self._call.is_stream:
             return await anext(self._opened.body, None)
-        seconds = self._patience.idle_seconds
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self._patience.idle_seconds):
                 return await anext(self._opened.body, None)
         except TimeoutError:
-            raise Transient(
-                f"{self._call.account.model}: the provider was silent for {seconds:g} seconds",
-                hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
-            ) from None
-
-    def _endless(self, what: str) -> Transient:
-        return Transient(
-            f"{self._call.account.model}: the answer {what}", hint="It is cut off and tried again."
-        )
+            raise self._patience.too_silent(self._call.account.model) from None
 
 
 async def finish(send: Send) -> None:

@@ -30,7 +30,7 @@ from journeyman.errors import (
 )
 from journeyman.gateway.accounts import Account, CallRecord
 from journeyman.gateway.door.calls import Answering, Call, Opened, Operation
-from journeyman.gateway.door.carrying import Carried, Patience, collected, finish, told
+from journeyman.gateway.door.carrying import Carried, collected, finish, told
 from journeyman.gateway.door.gathering import gathered
 from journeyman.gateway.door.listening import listening
 from journeyman.gateway.door.passing import PassedOn
@@ -39,6 +39,7 @@ from journeyman.gateway.door.scripted import ScriptedAnswers
 from journeyman.gateway.door.wires import Wire, refusal
 from journeyman.gateway.faults import told_status
 from journeyman.gateway.ledger import Ledger
+from journeyman.gateway.patience import Patience
 from journeyman.gateway.providers import parse_model_name
 from journeyman.gateway.recording import Recorder
 from journeyman.settings import Settings
