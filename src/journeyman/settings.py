@@ -23,6 +23,10 @@ def _default_home() -> Path:
     return Path(platformdirs.user_data_dir("journeyman", appauthor=False))
 
 
+RoleName = Literal["explore", "plan", "build", "debug", "review", "answer"]
+"""What an agent can be in a turn; `agents/roles.py` says what each is told and may do."""
+
+
 class ModelPrice(BaseModel):
     """US dollars for a million tokens. What is read from or written to a cache costs as much as other input
     where nothing else is said."""
@@ -77,6 +81,8 @@ class Settings(BaseModel):
     """Model of orders that name none, as `provider/model`. Empty: they are refused with a hint."""
     small_model: str = Field(default="", alias="JOURNEYMAN_SMALL_MODEL")
     """Names orders and their branches and sorts later prompts, as `provider/model`. Empty: rules do both."""
+    role_models: dict[RoleName, str] = Field(default_factory=dict, alias="JOURNEYMAN_ROLE_MODELS")
+    """Models of roles, for orders on the default model: a table of role and model, or JSON."""
     scripts: Path | None = Field(default=None, alias="JOURNEYMAN_SCRIPTS")
     """Directory with scripts of the scripted model, beside the bundled ones."""
     agent_max_turns: int = Field(default=100, ge=1, alias="JOURNEYMAN_AGENT_MAX_TURNS")
@@ -184,7 +190,7 @@ class Settings(BaseModel):
     failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
     """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
 
-    @field_validator("model_prices", "acp_agents", mode="before")
+    @field_validator("model_prices", "acp_agents", "role_models", mode="before")
     @classmethod
     def _from_json(cls, value: Any) -> Any:
         if not isinstance(value, str):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.agents.acp import AcpAgent
-from journeyman.agents.base import Assignment, Happening, Noticed, Outcome, RoleName, ToolStarted
+from journeyman.agents.base import Assignment, Happening, Noticed, Outcome, ToolStarted
 from journeyman.agents.installs import Installs
 from journeyman.agents.roles import ROLES
 from journeyman.app import _agents
@@ -16,7 +16,7 @@ from journeyman.gateway.accounts import Account
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.settings import Settings
+from journeyman.settings import RoleName, Settings
 from tests.agents.acp_commands import command_of
 from tests.agents.installed import INSTALLED
 from tests.gateway.calls import settings_with, write_script

@@ -1,8 +1,13 @@
+import json
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
 from journeyman.agents.plan import Plan, Subtask, as_markdown
-from journeyman.agents.roles import ROLES, fixing_prompt, planning_prompt, subtask_prompt
+from journeyman.agents.roles import ROLES, fixing_prompt, model_for, planning_prompt, subtask_prompt
+from journeyman.settings import RoleName, load_settings
+from journeyman.workflows.schema import StepSpec
 
 PLAN = Plan(
     reasoning="Because of {braces}.",
@@ -11,14 +16,6 @@ PLAN = Plan(
         Subtask(title="Second", instructions="Do that."),
     ],
 )
-
-
-def test_only_the_building_role_may_write() -> None:
-    assert {name: role.may_write for name, role in ROLES.items()} == {
-        "plan": False,
-        "build": True,
-        "answer": False,
-    }
 
 
 @pytest.mark.parametrize("role", list(ROLES))
@@ -78,3 +75,27 @@ def test_a_title_is_one_line_whatever_the_model_wrote() -> None:
 def test_what_is_not_a_plan_is_refused(plan: object) -> None:
     with pytest.raises(ValidationError):
         Plan.model_validate(plan)
+
+
+def test_only_those_who_build_and_debug_may_write() -> None:
+    assert {name for name, role in ROLES.items() if role.may_write} == {"build", "debug"}
+
+
+@pytest.mark.parametrize(
+    ("role", "own", "order_model", "expected"),
+    [
+        ("plan", None, "openai/usual", "openai/thinker"),
+        ("build", None, "openai/usual", "openai/usual"),
+        ("plan", "openai/own", "openai/usual", "openai/own"),
+        ("plan", None, "openai/chosen", "openai/chosen"),
+    ],
+    ids=["a role's own", "the default", "the step's", "the order's"],
+)
+def test_a_role_has_its_own_model_where_nobody_chose_another(
+    home: Path, role: RoleName, own: str | None, order_model: str, expected: str
+) -> None:
+    roles = json.dumps({"plan": "openai/thinker"})
+    environment = {"JOURNEYMAN_HOME": str(home), "JOURNEYMAN_MODEL": "openai/usual"}
+    settings = load_settings({**environment, "JOURNEYMAN_ROLE_MODELS": roles})
+    spec = StepSpec(name="one", kind="plan", model=own)
+    assert model_for(role, settings, spec, order_model) == expected

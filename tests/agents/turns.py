@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from journeyman.agents.base import Assignment, Happening, Outcome, RoleName
+from journeyman.agents.base import Assignment, Happening, Outcome
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.roles import ROLES
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Sandbox
+from journeyman.settings import RoleName
 from tests.gateway.calls import settings_with, write_script
 from tests.standins.plain_sandbox import PlainSandbox
 

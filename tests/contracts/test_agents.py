@@ -22,7 +22,6 @@ from journeyman.agents.base import (
     ModelCalled,
     Noticed,
     Outcome,
-    RoleName,
     Said,
     ToolFinished,
     ToolStarted,
@@ -41,7 +40,7 @@ from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Sandbox, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.settings import Settings
+from journeyman.settings import RoleName, Settings
 from tests.agents.acp_commands import command_of
 from tests.agents.installed import INSTALLED
 from tests.gateway.calls import settings_with, write_script

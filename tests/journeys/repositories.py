@@ -62,8 +62,8 @@ PLANS: dict[str, Any] = {
 }
 
 
-def builds(content: str, contains: str | None = None) -> dict[str, Any]:
+def builds(content: str, contains: str | None = None, role: str = "build") -> dict[str, Any]:
     """A turn that writes the module and says so."""
-    when = {"role": "build"} | ({"contains": contains} if contains else {})
+    when = {"role": role} | ({"contains": contains} if contains else {})
     replies = [calls("write_file", path="adder.py", content=content), says("Done.")]
     return {"when": when, "replies": replies}

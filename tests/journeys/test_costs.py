@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import make_repository
+from tests.journeys.repositories import FIXED, PLANS, builds, make_repository
 
 
 @pytest.fixture
@@ -34,6 +34,25 @@ def test_an_orders_cost_is_the_same_wherever_it_is_told(product: Product, tmp_pa
     assert sum(event["cost_usd"] for event in told) == pytest.approx(order["cost_usd"])
     assert [step["step"] for step in cost["by_step"]] == ["build"]
     assert [(agent["agent"], agent["calls"]) for agent in cost["by_agent"]] == [("builtin", 2)]
+
+
+def test_every_role_calls_its_own_model_unless_the_order_names_another(tmp_path: Path) -> None:
+    (home := tmp_path / "home").mkdir()
+    roles = {"plan": "scripted/thinker", "debug": "scripted/thinker"}
+    product = Product(home, JOURNEYMAN_MODEL="scripted/usual", JOURNEYMAN_ROLE_MODELS=json.dumps(roles))
+    product.script("thinker", PLANS)
+    usual, own = product.script("usual", builds(FIXED)), product.script("own", PLANS, builds(FIXED))
+
+    def models_of(order_model: str) -> set[tuple[str, str]]:
+        repository = make_repository(tmp_path / order_model)
+        order = product.finish(product.submit(repository, order_model))
+        assert order["status"] == "completed", order
+        events = product.events(order["agent_work_order_id"])
+        return {(one["step"], one["model"]) for one in events if one["type"] == "model_call_completed"}
+
+    with product:
+        assert models_of(usual) == {("plan", "scripted/thinker"), ("build", usual)}
+        assert models_of(own) == {("plan", own), ("build", own)}
 
 
 def test_an_order_that_has_spent_its_budget_makes_no_further_call(product: Product, tmp_path: Path) -> None:

@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, builds, git, make_repository
+from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
 
 
 def carry_out(
-    product: Product, repository: Path, name: str, steps: str
+    product: Product, repository: Path, name: str, steps: str, *turns: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The finished order and its steps by name."""
     directory = product.home / "workflows"
     directory.mkdir(exist_ok=True)
     (directory / f"{name}.yaml").write_text(f"name: {name}\ndescription: A test.\nsteps:\n{steps}")
-    model = product.script("fix", builds(FIXED))
+    model = product.script("fix", *turns, builds(FIXED))
     order = product.finish(product.submit(repository, model, workflow_type=name))
     records = product.get(f"/api/agent-work-orders/{order['agent_work_order_id']}/steps")["steps"]
     return order, {record["step"]: record for record in records}
@@ -62,6 +62,71 @@ def test_an_output_decides_what_runs_and_what_it_is_told(product: Product, tmp_p
         "fixed.txt",
         "test_adder.py",
     ]
+
+
+_LOOKED = "It subtracts in adder.py, and test_adder.py shows it."
+_FOUND = {"path": "adder.py", "line": 2, "problem": "add(1, 2) gives -1"}
+
+
+def test_what_was_explored_is_planned_with_and_what_a_review_finds_is_built(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    planned = PLANS | {"when": {"role": "plan", "contains": f"(?s)exploration.*{_LOOKED}"}}
+    order, steps = carry_out(
+        product,
+        repository,
+        "careful",
+        """
+  - {name: look, kind: explore}
+  - {name: plan, kind: plan, depends_on: [look]}
+  - {name: build, kind: build, depends_on: [plan]}
+  - {name: review, kind: review, depends_on: [build]}
+  - name: rework
+    kind: build
+    depends_on: [review]
+    condition: steps.review.output.verdict == "request_changes"
+    prompt: "{% for one in steps.review.output.findings %}{{ one.path }}: {{ one.problem }}{% endfor %}"
+  - {name: publish, kind: open_pull_request, depends_on: [rework]}
+""",
+        {
+            "when": {"role": "explore"},
+            "replies": [calls("shell", command="touch mark || echo refused"), says(_LOOKED)],
+        },
+        planned,
+        {
+            "when": {"role": "review", "contains": "git diff [0-9a-f]{40} HEAD"},
+            "replies": [
+                {"deliver": {"verdict": "request_changes", "summary": "Wrong.", "findings": [_FOUND]}}
+            ],
+        },
+        builds(FIXED, "adder.py: add\\(1, 2\\) gives -1"),
+        builds("def add(a, b):\n    return b - a\n"),
+    )
+    assert order["status"] == "completed", order
+    assert steps["look"]["output"] == {"summary": _LOOKED}
+    assert steps["review"]["output"]["findings"] == [_FOUND]
+    events = product.events(order["agent_work_order_id"])
+    refused = next(one for one in events if one["type"] == "tool_call_completed" and one["tool"] == "shell")
+    assert "refused" in refused["output"]
+    [told] = [one for one in events if one["type"] == "review_completed"]
+    assert (told["verdict"], told["findings_count"]) == ("request_changes", 1)
+    assert git(repository, "show", f"{order['git_branch_name']}:adder.py") == FIXED.strip()
+
+
+def test_a_review_without_a_verdict_fails_its_step(product: Product, tmp_path: Path) -> None:
+    order, steps = carry_out(
+        product,
+        make_repository(tmp_path / "adder"),
+        "opinions",
+        """
+  - {name: build, kind: build}
+  - {name: review, kind: review, depends_on: [build]}
+""",
+        {"when": {"role": "review"}, "replies": [says("Looks good to me."), says("Really.")]},
+    )
+    assert (order["status"], order["error_category"]) == ("failed", "agent")
+    assert "no verdict" in steps["review"]["error_message"]
 
 
 def test_a_step_that_may_fail_does_not_stop_the_round(product: Product, tmp_path: Path) -> None:

@@ -54,13 +54,16 @@ def test_checks_that_never_pass_fail_the_order_and_the_pull_request_says_so(
     product: Product, hosting: Hosting
 ) -> None:
     repository = hosting.add(NEVER)
-    attempts = [builds(f"{FIXED}# try {n}\n", f"(?i)attempt {n}") for n in range(1, 6)]
+    roles = ["build", "build", "debug", "debug"]
+    attempts = [builds(f"{FIXED}# try {n}\n", f"attempt {n}", role) for n, role in enumerate(roles, start=1)]
     order_id = product.submit(repository.url, product.script("never", PLANS, *attempts, builds(FIXED)))
     order = product.finish(order_id)
     assert (order["status"], order["verification"]) == ("failed", "failed")
     assert order["error_category"] == "verification"
     evidence = product.get(f"/api/agent-work-orders/{order_id}/evidence")["evidence"]
     assert [one["passed"] for one in evidence] == [False] * 5
+    told = [event["text"] for event in product.events(order_id) if event["type"] == "agent_notice"]
+    assert ["debugging" in text for text in told] == [True, True]
     [pull_request] = repository.pull_requests()
     assert "did **not** pass" in pull_request["body"]
     assert "checks passed" not in pull_request["body"]

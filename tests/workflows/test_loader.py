@@ -76,7 +76,7 @@ WRONG = {
     "depends_on a word": (STEP + "    depends_on: plan\n", 6, "'depends_on' of step 'lint'", "[plan, build]"),
     "shell without command": ("name: w\nsteps:\n  - {name: a, kind: shell}\n", 3, "needs 'command'", "Add"),
     "command elsewhere": (STEP.replace("shell", "build"), 3, "belongs to shell steps", "kind"),
-    "prompt elsewhere": (STEP + "    prompt: hello\n", 3, "belongs to plan and build", "kind"),
+    "prompt elsewhere": (STEP + "    prompt: hello\n", 3, "belongs to explore, plan, build", "kind"),
     "key twice": (STEP + "    kind: build\n", 6, "'kind' is given twice", "YAML"),
     "number as key": ("1: w\n", 1, "plain text", "YAML"),
     "anchor": ("name: &a w\ndescription: *a\n", 1, "anchors", "YAML"),

@@ -13,9 +13,8 @@ from pydantic import BaseModel
 from journeyman.errors import InvalidInput
 from journeyman.gateway.accounts import Account
 from journeyman.sandboxes.base import Readiness, Sandbox
+from journeyman.settings import RoleName
 from journeyman.work_orders.order import Usage
-
-RoleName = Literal["plan", "build", "answer"]
 
 
 @dataclass(frozen=True)

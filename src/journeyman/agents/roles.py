@@ -7,8 +7,10 @@ user's or the repository's: they are filled in as they are and never read as a t
 from collections.abc import Sequence
 from pathlib import Path
 
-from journeyman.agents.base import Role, RoleName
+from journeyman.agents.base import Role
 from journeyman.agents.plan import Plan
+from journeyman.settings import RoleName, Settings
+from journeyman.workflows.schema import StepKind, StepSpec
 
 _PROMPTS = Path(__file__).parent / "prompts"
 
@@ -26,16 +28,54 @@ _FOLLOW_UP = _text("follow_up")
 _REWORK = _text("rework")
 _SUMMARY = _text("summary")
 _CLASH = _text("clash")
+_EXPLORATION = _text("exploration")
+_CHANGE = _text("change")
+
+
+def _role(name: RoleName, *, may_write: bool) -> Role:
+    return Role(name, f"{_text(name)}\n{_ENVIRONMENT}", may_write=may_write)
+
 
 ROLES: dict[RoleName, Role] = {
-    "plan": Role("plan", f"{_text('plan')}\n{_ENVIRONMENT}", may_write=False),
-    "build": Role("build", f"{_text('build')}\n{_ENVIRONMENT}", may_write=True),
-    "answer": Role("answer", f"{_text('answer')}\n{_ENVIRONMENT}", may_write=False),
+    "explore": _role("explore", may_write=False),
+    "plan": _role("plan", may_write=False),
+    "build": _role("build", may_write=True),
+    "debug": _role("debug", may_write=True),
+    "review": _role("review", may_write=False),
+    "answer": _role("answer", may_write=False),
 }
+ROLES_OF: dict[StepKind, tuple[RoleName, ...]] = {
+    "explore": ("explore",),
+    "plan": ("plan",),
+    "build": ("build",),
+    "verify": ("build", "debug"),
+    "review": ("review",),
+    "answer": ("answer",),
+}
+"""The roles that an agent may have in a step of each kind."""
 
 
-def planning_prompt(task: str) -> str:
-    return _TASK.format(task=task)
+def model_for(role: RoleName, settings: Settings, spec: StepSpec, order_model: str) -> str:
+    """What an agent thinks with: a step's own model, else the order's.
+
+    Where that is only the default of this installation, a role may have another one.
+    """
+    chosen = settings.role_models.get(role) if order_model == settings.model else None
+    return spec.model or chosen or order_model
+
+
+def exploring_prompt(task: str) -> str:
+    return _EXPLORATION.format(task=task)
+
+
+def planning_prompt(task: str, found: Sequence[str] = ()) -> str:
+    """The prompt to plan a task, with what was found out before."""
+    told = "\n\n".join(f"<exploration>\n{summary}\n</exploration>" for summary in found)
+    return "\n".join(part for part in (_TASK.format(task=task), told) if part)
+
+
+def reviewing_prompt(task: str, base_commit_sha: str) -> str:
+    return _CHANGE.format(task=task, base=base_commit_sha)
 
 
 def subtask_prompt(task: str, plan: Plan, number: int) -> str:

@@ -11,6 +11,7 @@ import unicodedata
 from datetime import UTC, datetime
 
 from journeyman.agents.base import Agent, check_provider
+from journeyman.agents.roles import ROLES_OF, model_for
 from journeyman.api.models import NewWorkOrder
 from journeyman.api.services import Services
 from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, QueueFull, SandboxUnavailable
@@ -155,8 +156,12 @@ async def _agent(services: Services, name: str | None) -> Agent:
 async def _check_steps(services: Services, workflow: Workflow, agent: str, model: str) -> None:
     """What steps name for themselves must be there and fit, as what the order names must."""
     for step in workflow.steps:
-        if step.agent or step.model:
-            _model(services, step.model or model, await _agent(services, step.agent or agent))
+        roles = ROLES_OF.get(step.kind, ())
+        models = {model_for(role, services.settings, step, model) for role in roles}
+        if step.agent or models - {model}:
+            chosen = await _agent(services, step.agent or agent)
+            for name in models:
+                _model(services, name, chosen)
 
 
 def _model(services: Services, name: str | None, agent: Agent) -> str:

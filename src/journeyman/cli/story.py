@@ -40,6 +40,7 @@ class Story:
             "tool_call_completed": self._tool_completed,
             "git_commit_created": self._commit,
             "verification_attempt_completed": self._verification,
+            "review_completed": self._review,
             "prompt_started": self._prompt_started,
             "approval_requested": self._approval_requested,
             "approval_decided": self._approval_decided,
@@ -126,6 +127,13 @@ class Story:
 
     def _subtask(self, event: dict[str, Any]) -> None:
         self._line(("    ▸ ", "blue"), f"{event['number']}/{event['of']} {short(event['title'])}")
+
+    def _review(self, event: dict[str, Any]) -> None:
+        agreed = event["verdict"] == "approve"
+        count = event["findings_count"]
+        found = "nothing has to change" if agreed else f"{count} finding{'s' * (count != 1)}"
+        sign = ("  ✓ ", "green") if agreed else ("  ! ", "yellow")
+        self._line(sign, f"review: {found}  {short(event['summary'], 160)}")
 
     def _text(self, event: dict[str, Any]) -> None:
         text = plain(event["text"])

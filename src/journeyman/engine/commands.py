@@ -25,7 +25,7 @@ from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.schema import StepSpec
 from journeyman.workflows.templates import render
 
-_HEARD = frozenset({"plan", "build", "answer"})
+_HEARD = frozenset({"explore", "plan", "build", "answer"})
 """The kinds of steps that begin with the order's prompt."""
 _SHOWN = 2000
 

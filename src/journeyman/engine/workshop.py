@@ -213,7 +213,6 @@ class Workshop:
             workspace=workspace,
             forge=forge,
             agent=self._agent(spec.agent or order.agent),
-            model=spec.model or order.model,
             author=await self._author(forge),
             open_sandbox=open_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),

@@ -269,6 +269,17 @@ class AgentAnswered(_Event):
     text: str
 
 
+class ReviewCompleted(_Event):
+    """An agent judged the change. What it found is the step's output."""
+
+    type: Literal["review_completed"] = "review_completed"
+    step: str
+    commit_sha: str
+    verdict: Literal["approve", "request_changes"]
+    summary: str
+    findings_count: int
+
+
 class PromptAccepted(_Event):
     type: Literal["prompt_accepted"] = "prompt_accepted"
     number: int
@@ -457,6 +468,7 @@ Event = Annotated[
     | SubtaskStarted
     | AgentText
     | AgentAnswered
+    | ReviewCompleted
     | PromptAccepted
     | PromptStarted
     | PromptCancelled

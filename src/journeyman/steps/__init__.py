@@ -4,15 +4,17 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from pydantic import BaseModel
 
-from journeyman.steps import answer, build, open_pull_request, plan, shell, verify
+from journeyman.steps import answer, build, explore, open_pull_request, plan, review, shell, verify
 from journeyman.steps.bench import Bench
 
 Verb = Callable[[Bench], Awaitable[BaseModel]]
 
 VERBS: Mapping[str, Verb] = {
+    "explore": explore.run,
     "plan": plan.run,
     "build": build.run,
     "verify": verify.run,
+    "review": review.run,
     "open_pull_request": open_pull_request.run,
     "shell": shell.run,
     "answer": answer.run,

@@ -26,6 +26,7 @@ from journeyman.agents.base import (
     ToolStarted,
 )
 from journeyman.agents.plan import Plan
+from journeyman.agents.roles import model_for
 from journeyman.errors import AgentFailed, JourneymanError
 from journeyman.events.types import (
     AgentNotice,
@@ -88,8 +89,6 @@ class Bench:
     workspace: Workspace
     forge: Forge
     agent: Agent
-    model: str
-    """What the step's agent thinks with: the step's own where its workflow names one, else the order's."""
     author: Person
     open_sandbox: Callable[[bool], Awaitable[Sandbox]]
     """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
@@ -110,6 +109,12 @@ class Bench:
         ]
         return Plan.model_validate({name: made[-1][name] for name in Plan.model_fields}) if made else None
 
+    @property
+    def explored(self) -> list[str]:
+        """What earlier steps of this round found out about the repository."""
+        ended = [done for done in self.done.values() if done.kind == "explore"]
+        return [done.output["summary"] for done in ended if done.status == "completed"]
+
     async def emit(self, *events: Event) -> None:
         await self.orders.emit(self.order_id, *events)
 
@@ -127,13 +132,14 @@ class Bench:
         """
         sandbox = await self.open_sandbox(role.may_write)
         current = await self.orders.get(self.order_id)
+        account = self._account(role)
         assignment = Assignment(
             role=role,
             prompt=prompt,
-            model=self.model,
+            model=account.model,
             session_id=self._session_of(current),
             deliverable=deliverable,
-            account=self._account(role),
+            account=account,
             max_turns=self.settings.agent_max_turns,
             timeout_seconds=self.settings.agent_timeout_seconds,
         )
@@ -158,7 +164,7 @@ class Bench:
             step=self.spec.name,
             role=role.name,
             agent=self.agent.name,
-            model=self.model,
+            model=model_for(role.name, self.settings, self.spec, self.order.model),
         )
 
     async def commit(

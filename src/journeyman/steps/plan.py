@@ -22,7 +22,9 @@ class PlanOutput(BaseModel):
 
 
 async def run(bench: Bench) -> PlanOutput:
-    outcome = await bench.agent_turn(ROLES["plan"], planning_prompt(bench.task), deliverable=Plan)
+    outcome = await bench.agent_turn(
+        ROLES["plan"], planning_prompt(bench.task, bench.explored), deliverable=Plan
+    )
     finished_turn(outcome)
     planned = isinstance(outcome.deliverable, Plan)
     plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(bench.task)

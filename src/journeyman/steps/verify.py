@@ -6,12 +6,14 @@ after, so that neither leftovers of the agent nor of the checks count.
 Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
 """
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
-from journeyman.events.types import VerificationAttemptCompleted
+from journeyman.events.types import AgentNotice, VerificationAttemptCompleted
 from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.bench import Bench, finished_turn
 from journeyman.steps.take_in import take_in_pushed
@@ -19,6 +21,9 @@ from journeyman.verification.detect import detect_checks
 from journeyman.verification.records import as_dict, summary, test_results
 from journeyman.verification.run import Verdict, look, run_checks
 from journeyman.work_orders.order import Evidence, Verification
+
+_SAME_FAILURES = 3
+_NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9.]+")
 
 
 class VerifyOutput(BaseModel):
@@ -37,11 +42,16 @@ async def run(bench: Bench) -> VerifyOutput:
         if bench.order.pushed_commit_sha is not None:
             await take_in_pushed(bench)
         attempt = 1
+        failures: list[str] = []
         verdict, commit_sha = await _check(bench, sandbox, attempt)
         while verdict.passed is False and attempt < bench.settings.verification_attempts:
-            outcome = await bench.agent_turn(
-                ROLES["build"], fixing_prompt(bench.task, _failing(verdict), attempt)
-            )
+            failures.append(_failing(verdict))
+            role = ROLES["build"]
+            if is_stuck(failures):
+                role = ROLES["debug"]
+                notice = "the same checks fail after every repair: a debugging agent takes over"
+                await bench.emit(AgentNotice(step=bench.spec.name, text=notice))
+            outcome = await bench.agent_turn(role, fixing_prompt(bench.task, failures[-1], attempt))
             fixed = await bench.commit("testing", f"Fix what the checks found: {summary(verdict)}")
             finished_turn(outcome)
             if fixed is None:
@@ -64,6 +74,12 @@ async def run(bench: Bench) -> VerifyOutput:
         commit_sha=commit_sha,
         summary=summary(verdict),
     )
+
+
+def is_stuck(failures: Sequence[str]) -> bool:
+    """Whether the last checks failed in the same way; line numbers, times and addresses may differ."""
+    last = {_NUMBERS.sub("", failing) for failing in failures[-_SAME_FAILURES:]}
+    return len(failures) >= _SAME_FAILURES and len(last) == 1
 
 
 async def _check(bench: Bench, sandbox: Sandbox, attempt: int) -> tuple[Verdict, str]:

@@ -19,7 +19,13 @@ _MAY_BECOME: dict[Status, frozenset[Status]] = {
     "cancelled": frozenset({"pending"}),
 }
 
-PHASE_OF_KIND: dict[str, Phase] = {"plan": "planning", "build": "implementing", "verify": "testing"}
+PHASE_OF_KIND: dict[str, Phase] = {
+    "explore": "planning",
+    "plan": "planning",
+    "build": "implementing",
+    "verify": "testing",
+    "review": "testing",
+}
 """The phase that a step of this kind belongs to; other kinds belong to the phase they find."""
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-StepKind = Literal["plan", "build", "verify", "open_pull_request", "shell", "answer"]
+StepKind = Literal["explore", "plan", "build", "verify", "review", "open_pull_request", "shell", "answer"]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smh])")
@@ -47,7 +47,7 @@ class StepSpec(BaseModel):
     condition: Annotated[str, Field(strict=True, max_length=2_000)] | None = None
     """A CEL expression over what ran before; false means the step is skipped."""
     prompt: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
-    """For plan and build: a template that takes the place of the order's task."""
+    """For explore, plan, build and review: a template that takes the place of the order's task."""
     agent: Annotated[str, Field(strict=True, min_length=1, max_length=64)] | None = None
     """For steps that let an agent work: who takes the place of the order's agent."""
     model: Annotated[str, Field(strict=True, min_length=1, max_length=200)] | None = None
@@ -66,8 +66,8 @@ class StepSpec(BaseModel):
             raise PydanticCustomError("fit", "a shell step needs 'command'")
         if self.kind != "shell" and self.command is not None:
             raise PydanticCustomError("fit", "'command' belongs to shell steps only")
-        if self.kind not in ("plan", "build") and self.prompt is not None:
-            raise PydanticCustomError("fit", "'prompt' belongs to plan and build steps only")
+        if self.kind not in ("explore", "plan", "build", "review") and self.prompt is not None:
+            raise PydanticCustomError("fit", "'prompt' belongs to explore, plan, build and review steps only")
         if self.kind in ("shell", "open_pull_request") and (self.agent or self.model):
             raise PydanticCustomError("fit", "'agent' and 'model' belong to steps that let an agent work")
         return self

@@ -224,6 +224,15 @@ function one(story: Story, event: EventMessage) {
         seconds: event.duration_seconds,
       });
       return;
+    case "review_completed": {
+      const agreed = event.verdict === "approve";
+      system(
+        agreed ? "done" : "notice",
+        agreed ? "The review asks for no change" : `The review asks for changes (${event.findings_count})`,
+        { detail: event.summary },
+      );
+      return;
+    }
     case "git_branch_created":
       system("branch", `Created branch ${event.git_branch_name}`, {
         detail: `from ${event.base_branch} ${event.base_commit_sha.slice(0, 8)}`,
