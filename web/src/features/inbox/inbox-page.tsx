@@ -110,7 +110,8 @@ function EntryView({ entry: { order, reason }, onAway }: { entry: Entry; onAway:
           </p>
           {order.error_message && reason !== "approval" && (
             <p className="mt-1 text-[13px] break-words text-muted-foreground">
-              {order.error_message} {order.error_hint}
+              {order.error_message}
+              {order.error_hint && <span className="block">{order.error_hint}</span>}
             </p>
           )}
           {reason === "review" && order.github_pull_request_url && (
