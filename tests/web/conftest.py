@@ -7,12 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    ViewportSize,
+    WebError,
+    expect,
+    sync_playwright,
+)
 
 from tests.house.source import ROOT
 from tests.journeys.product import Product
 
 _PATIENCE_MS = 60_000
+_SCREEN: ViewportSize = {"width": 1360, "height": 900}
 expect.set_options(timeout=_PATIENCE_MS)
 
 
@@ -58,15 +67,31 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         yield product
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A browser that has never been here; what goes wrong on a page fails the test."""
-    context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
+@pytest.fixture(scope="module")
+def _profile(browser: Browser) -> Iterator[BrowserContext]:
+    """What one person's tabs share. The program is fetched and read once for all tests of a module."""
+    context = browser.new_context(viewport=_SCREEN, reduced_motion="reduce")
     context.set_default_timeout(_PATIENCE_MS)
-    faults: list[str] = []
-    context.on("weberror", lambda fault: faults.append(str(fault.error)))
     yield context
     context.close()
+
+
+@pytest.fixture
+def context(_profile: BrowserContext) -> Iterator[BrowserContext]:
+    """A browser that remembers nothing of the tests before; what goes wrong on a page fails the test."""
+    faults: list[str] = []
+
+    def note(fault: WebError) -> None:
+        faults.append(str(fault.error))
+
+    _profile.on("weberror", note)
+    yield _profile
+    for page in _profile.pages:
+        if page.url.startswith("http"):
+            page.evaluate("localStorage.clear()")
+        page.close()
+    _profile.clear_permissions()
+    _profile.remove_listener("weberror", note)
     assert faults == []
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, calls, git, make_repository
 from tests.web.test_journeys import open_panel, status
+from tests.web.test_quality import violations
 
 BUILD = "agent_workflow_build"
 COSTLY = {
@@ -47,6 +48,7 @@ def test_a_fork_goes_its_own_way_from_a_step(product: Product, page: Page, compl
     page.goto(f"{product.url}/orders/{completed}?panel=info")
     page.get_by_role("button", name="Fork from build").click()
     page.get_by_label("Task of the fork").fill("Add them the other way round")
+    assert violations(page) == []
     page.get_by_role("dialog").get_by_role("button", name="Fork").click()
     page.wait_for_url(lambda url: "/orders/wo-" in url and completed not in url)
     status(page, "Completed")
@@ -104,6 +106,7 @@ def test_a_command_of_the_repository_is_called_from_the_box(
     box.press_sequentially("/tu")
     expect(page.get_by_role("listbox").get_by_text("Turn a sum round")).to_be_visible()
     expect(page.get_by_label("Commands that cannot be used")).to_contain_text("not good.md")
+    assert violations(page) == []
     box.press("Enter")
     expect(page.get_by_role("status").get_by_text("/turn [module]")).to_be_visible()
     box.press_sequentially("adder")

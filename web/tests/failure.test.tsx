@@ -63,11 +63,17 @@ describe("what helps", () => {
 });
 
 it("says what was kept", () => {
+  const kept = {
+    git_branch_name: "journeyman/adder",
+    git_commit_count: 1,
+    snapshot_ref: null,
+    github_pull_request_url: null,
+  };
   expect(keptOf(order())).toContain("nothing was committed yet");
-  expect(keptOf(order({ git_commit_count: 1 }))).toContain("branch journeyman/adder with 1 commit.");
-  expect(keptOf(order({ git_commit_count: 2, github_pull_request_url: "u" }))).toContain(
-    "2 commits and its pull request",
-  );
+  expect(keptOf(order({ kept }))).toContain("branch journeyman/adder with 1 commit.");
+  expect(
+    keptOf(order({ kept: { ...kept, snapshot_ref: "refs/s/1", github_pull_request_url: "u" } })),
+  ).toContain("what was not committed, at refs/s/1; the pull request");
 });
 
 it("a failure in the story says its cause in plain words, and what to do", () => {

@@ -65,6 +65,8 @@ export const order = (fields: Partial<Order> = {}): Order => ({
   git_lines_removed: 0,
   error_message: null,
   error_category: null,
+  error_hint: null,
+  kept: null,
   cost_usd: null,
   tokens_in: 0,
   tokens_out: 0,

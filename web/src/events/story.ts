@@ -281,6 +281,9 @@ function one(story: Story, event: EventMessage) {
     case "agent_work_order_named":
       system("state", `Named ${event.title}`, { detail: event.git_branch_name });
       return;
+    case "agent_work_order_created":
+      if (event.forked_from) system("branch", `Forked from ${event.forked_from}`);
+      return;
     case "agent_notice":
       system("notice", event.text);
       return;

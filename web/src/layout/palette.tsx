@@ -42,6 +42,17 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
       />
       <Command.List tabIndex={0} className="max-h-[50vh] overflow-y-auto p-1.5">
         <Command.Empty className="px-4 py-6 text-center text-muted-foreground">Nothing fits.</Command.Empty>
+        <Command.Group heading="Do" className={GROUP}>
+          <Command.Item className={ITEM} onSelect={pick(() => void navigate({ to: "/" }))}>
+            <Plus className="size-4" /> New work order
+          </Command.Item>
+          <Command.Item className={ITEM} onSelect={pick(() => chooseTheme(dark ? "light" : "dark"))}>
+            {dark ? <Sun className="size-4" /> : <Moon className="size-4" />} {dark ? "Light" : "Dark"} theme
+          </Command.Item>
+          <Command.Item className={ITEM} onSelect={pick(onHelp)}>
+            <FileText className="size-4" /> Keyboard map
+          </Command.Item>
+        </Command.Group>
         {here.length > 0 && (
           <Command.Group heading="On this page" className={GROUP}>
             {here.map(({ key, name }) => (
@@ -57,17 +68,6 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
             ))}
           </Command.Group>
         )}
-        <Command.Group heading="Do" className={GROUP}>
-          <Command.Item className={ITEM} onSelect={pick(() => void navigate({ to: "/" }))}>
-            <Plus className="size-4" /> New work order
-          </Command.Item>
-          <Command.Item className={ITEM} onSelect={pick(() => chooseTheme(dark ? "light" : "dark"))}>
-            {dark ? <Sun className="size-4" /> : <Moon className="size-4" />} {dark ? "Light" : "Dark"} theme
-          </Command.Item>
-          <Command.Item className={ITEM} onSelect={pick(onHelp)}>
-            <FileText className="size-4" /> Keyboard map
-          </Command.Item>
-        </Command.Group>
         <Command.Group heading="Go to" className={GROUP}>
           {PLACES.map(({ to, name, key }) => (
             <Command.Item

@@ -109,7 +109,10 @@ function EntryView({ entry: { order, reason }, onAway }: { entry: Entry; onAway:
             {repositoryName(order.repository_url)} · {ago(order.updated_at, now)}
           </p>
           {order.error_message && reason !== "approval" && (
-            <p className="mt-1 text-[13px] break-words text-muted-foreground">{order.error_message}</p>
+            <p className="mt-1 text-[13px] break-words text-muted-foreground">
+              {order.error_message}
+              {order.error_hint && <span className="block">{order.error_hint}</span>}
+            </p>
           )}
           {reason === "review" && order.github_pull_request_url && (
             <p className="mt-1 text-[13px]">

@@ -21,7 +21,10 @@ export function ApprovalBox({ id, step, commitSha, keys }: Props) {
   };
 
   return (
-    <section aria-label="Approval" className="rounded-lg border border-warning/50 bg-warning/8 p-4">
+    <section
+      aria-label={`Approval of ${step} at ${commit(commitSha)}`}
+      className="rounded-lg border border-warning/50 bg-warning/8 p-4"
+    >
       <p className="flex items-center gap-2 font-medium">
         <Hand aria-hidden className="size-4 text-warning" /> {step} waits for your decision
       </p>

@@ -33,10 +33,14 @@ const SAME_AGAIN_FAILS = new Set(["quota", "auth", "permission", "budget", "inva
 const SETTINGS_HELP = new Set(["auth", "quota", "sandbox"]);
 
 /** What the next try, or a person, finds of the work so far. */
-export function keptOf({ git_branch_name, git_commit_count, github_pull_request_url }: Order): string {
-  if (!git_commit_count) return "nothing was committed yet; the next try begins where this one stopped.";
-  const pull = github_pull_request_url ? " and its pull request" : "";
-  return `branch ${git_branch_name} with ${plural(git_commit_count, "commit")}${pull}. Finished steps are not done again.`;
+export function keptOf({ kept }: Order): string {
+  const parts = [
+    kept?.git_branch_name && `branch ${kept.git_branch_name} with ${plural(kept.git_commit_count, "commit")}`,
+    kept?.snapshot_ref && `what was not committed, at ${kept.snapshot_ref}`,
+    kept?.github_pull_request_url && "the pull request",
+  ].filter(Boolean);
+  if (!parts.length) return "nothing was committed yet; the next try begins where this one stopped.";
+  return `${parts.join("; ")}. Finished steps are not done again.`;
 }
 
 /** A failure in the story. What can be done about the newest stands below the story. */
@@ -60,7 +64,9 @@ export function Remedies({ order }: { order: Order }) {
   const goOn = order.status === "paused" ? "resume" : "retry";
   const busy = act.isPending || change.isPending;
   const category = order.error_category ?? "internal";
-  const details = [order.agent_work_order_id, category, order.error_message].join("\n");
+  const details = [order.agent_work_order_id, category, order.error_message, order.error_hint]
+    .filter(Boolean)
+    .join("\n");
   return (
     <section aria-label="What helps" className="my-3 rounded-lg border bg-card p-4">
       <p className="text-[13px] break-words">

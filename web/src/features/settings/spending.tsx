@@ -16,7 +16,7 @@ export function Spending() {
   return (
     <Section
       title="Spending"
-      note="On models, by all orders. JOURNEYMAN_BUDGET_PER_DAY_USD and JOURNEYMAN_BUDGET_TOTAL_USD set the limits; an order that would pass one waits."
+      note="On models, by all orders. JOURNEYMAN_BUDGET_PER_DAY_USD and JOURNEYMAN_BUDGET_TOTAL_USD set the limits; an order that would pass one stops."
     >
       {!data && <SkeletonRows rows={2} className="h-9" />}
       {data && (
@@ -67,7 +67,10 @@ function Meter({ name, spent, budget }: MeterProps) {
       <p className="flex justify-between gap-3">
         <span>{name}</span>
         <span className="tabular-nums">
-          {money(spent)} <span className="text-muted-foreground">of {budgetWord(budget)}</span>
+          {money(spent)}{" "}
+          <span className="text-muted-foreground">
+            {budget === null ? "without a limit" : `of ${money(budget)}`}
+          </span>
         </span>
       </p>
       {budget !== null && (
@@ -83,5 +86,3 @@ function Meter({ name, spent, budget }: MeterProps) {
     </div>
   );
 }
-
-const budgetWord = (budget: number | null) => (budget === null ? "no limit" : money(budget));
