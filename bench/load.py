@@ -39,7 +39,8 @@ _COMMAND = "echo x >>notes.txt"
 _FLOOD_SECONDS = 10.0
 _REFUSALS = (429, 503)
 _GROWTH = 1.1
-_IDLE_ORDERS = 32
+_IDLE_ORDERS = 52
+"""More than a page of the list, so that it is as long as under load."""
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,9 @@ from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
 _GRACEFUL_SECONDS = 2
+_KEEP_ALIVE_SECONDS = 75
+"""Longer than clients keep a connection for the next request: one that the server closes just when it is used
+again answers nothing, and nobody knows whether the request took effect."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +227,7 @@ async def _serve(
             http="httptools",
             log_config=None,
             access_log=False,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACEFUL_SECONDS,
         )
         server = _Server(config, product.services.feed, lambda: on_ready and on_ready(settings.server_url))

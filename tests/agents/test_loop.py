@@ -133,6 +133,7 @@ async def test_a_fault_that_goes_away_is_told_and_tried_again(place: Workplace, 
     first, second = place.of(Noticed)
     assert "attempt 2 of 3" in first.text
     assert "attempt 3 of 3" in second.text
+    assert all(f"in {one.wait_seconds:.1f} s" in one.text for one in (first, second))
 
 
 async def test_a_silent_model_is_given_up_and_asked_again(home: Path) -> None:

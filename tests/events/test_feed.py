@@ -1,9 +1,13 @@
 """Readers of the feed see every event once, in order, wherever they begin."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 from journeyman.access.redaction import Redactor
-from journeyman.database import Database
+from journeyman.database import Database, Transaction
+from journeyman.database import database_url as async_url
 from journeyman.events.feed import Feed
 from journeyman.events.types import AgentText, AgentWorkOrderCompleted, StepSkipped, StoredEvent
 from journeyman.work_orders.store import WorkOrders
@@ -49,6 +53,38 @@ async def test_status_readers_do_not_get_what_agents_and_tools_say(database: Dat
     await orders.emit("wo-1", text(1), skipped, AgentWorkOrderCompleted(verification="none"))
     seen = await read(feed, without_chatter=True)
     assert [stored.event.type for stored in seen] == ["step_skipped", "agent_work_order_completed"]
+
+
+class CountingDatabase(Database):
+    looks = 0
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Transaction]:
+        self.looks += 1
+        async with super().reading() as transaction:
+            yield transaction
+
+
+async def test_many_readers_see_everything_once_and_look_into_the_log_together(
+    database: Database, database_url: str, home: Path
+) -> None:
+    counting = CountingDatabase(async_url(database_url, home))
+    feed = Feed(counting)
+    orders = WorkOrders(database, feed, Redactor([]))
+    readers = [asyncio.create_task(read(feed)) for _ in range(40)]
+    late = []
+    for n in range(30):
+        await orders.emit("wo-1", text(n))
+        await asyncio.sleep(0)
+        if n % 10 == 5:
+            late.append(asyncio.create_task(read(feed, after=n)))
+    await orders.emit("wo-1", AgentWorkOrderCompleted(verification="passed"))
+    for seen in await asyncio.wait_for(asyncio.gather(*readers), 20):
+        assert [stored.sequence for stored in seen] == list(range(1, 32))
+    for after, reader in zip((5, 15, 25), late, strict=True):
+        assert [stored.sequence for stored in await reader] == list(range(after + 1, 32))
+    assert counting.looks < 40 * 5, "alone each of them would have looked up to sixty times"
+    await counting.close()
 
 
 async def test_closing_the_feed_ends_every_open_stream(database: Database) -> None:

@@ -12,9 +12,10 @@ from sqlalchemy import update
 
 from journeyman.database import Database
 from journeyman.errors import BudgetExceeded, Transient
-from journeyman.gateway.ledger import Ledger
+from journeyman.gateway.budget import Need, refusal
+from journeyman.gateway.ledger import Ledger, purses_of
 from journeyman.gateway.messages import Tokens
-from journeyman.gateway.store import ModelCalls
+from journeyman.gateway.store import ModelCalls, Spending, Sums
 from journeyman.gateway.tables import model_calls
 from journeyman.settings import Settings, load_settings
 from tests.gateway.door.agents import account
@@ -104,6 +105,17 @@ async def test_budgets_of_all_orders_are_shared_by_them(
     await spend(ledger, "wo-00000001", Tokens(1000, 500))
     with pytest.raises(BudgetExceeded, match=words):
         await spend(ledger, "wo-00000002", Tokens(10, 10))
+
+
+def test_the_budget_of_a_day_says_when_it_is_filled_up_again(home: Path) -> None:
+    settings = settings_for(home, BUDGET_PER_DAY_USD="1", BUDGET_TOTAL_USD="1")
+    late = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
+    need = Need(tokens=1, most_tokens=1, usd=2.0, most_usd=2.0)
+    refilled = {
+        purse.name: refusal("openai/x", purse).retry_after
+        for purse in purses_of(settings, Spending(None, Sums(), Sums(), Sums()), need, late)
+    }
+    assert refilled == {"today's budget": 60.0, "the budget of this installation": None}
 
 
 async def test_a_new_day_has_a_budget_of_its_own(database: Database, home: Path) -> None:

@@ -36,6 +36,8 @@ class Noticed:
     """A fault between model and agent that was dealt with."""
 
     text: str
+    wait_seconds: float | None = None
+    """When a call is tried again: how long that takes from now."""
 
 
 @dataclass(frozen=True)

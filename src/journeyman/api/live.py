@@ -5,6 +5,7 @@ number it saw misses nothing and sees nothing twice.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
@@ -51,9 +52,8 @@ async def events(
     after = query.after if last_event_id is None else last_event_id
     stream = _until_finished if query.until else _for_ever
     async for stored in stream(services, order, after):
-        yield ServerSentEvent(
-            id=str(stored.sequence), event=stored.event.type, data=dict(event_message(stored))
-        )
+        text = json.dumps(event_message(stored))
+        yield ServerSentEvent(id=str(stored.sequence), event=stored.event.type, raw_data=text)
 
 
 def _for_ever(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:

@@ -345,6 +345,8 @@ class AgentNotice(_Event):
     type: Literal["agent_notice"] = "agent_notice"
     step: str
     text: str
+    wait_seconds: float | None = None
+    """When a call of the model is tried again: how long it waits for that."""
 
 
 class ToolCallStarted(_Event):

@@ -68,6 +68,8 @@ class Purse:
     estimate: float
     most: float
     hint: str
+    refilled_after: float | None = None
+    """Seconds until it is full again, for one that is filled up by itself."""
 
     @property
     def left(self) -> float:
@@ -91,7 +93,9 @@ def refusal(model: str, purse: Purse) -> BudgetExceeded:
         what = f"would take about {purse.estimate:,.0f} tokens; {purse.left:,.0f} are left of {purse.name}"
     else:
         what = f"would be one more than {purse.name} allows ({purse.limit:,.0f})"
-    return BudgetExceeded(f"the next call to {model} {what}", hint=purse.hint)
+    return BudgetExceeded(
+        f"the next call to {model} {what}", hint=purse.hint, retry_after=purse.refilled_after
+    )
 
 
 def unpriced(model: str) -> BudgetExceeded:

@@ -9,6 +9,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from journeyman.errors import BudgetExceeded
@@ -96,7 +97,7 @@ class Ledger:
         refused: list[BudgetExceeded] = []
 
         def may_go(spending: Spending) -> bool:
-            purses = purses_of(settings, spending, need)
+            purses = purses_of(settings, spending, need, datetime.now(UTC))
             if any(purse.unit == "usd" for purse in purses) and need.usd is None:
                 capped = [purse for purse in purses if purse.unit != "usd"]
                 if not capped:
@@ -122,32 +123,36 @@ class Ledger:
         return went
 
 
-def purses_of(settings: Settings, spending: Spending, need: Need) -> list[Purse]:
+def purses_of(settings: Settings, spending: Spending, need: Need, now: datetime) -> list[Purse]:
     """What limits a call, of all that can."""
+    tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
     money = [
         (
             "the order's budget",
             spending.budget_usd,
             spending.order,
             "Raise the order's budget, or choose a cheaper model.",
+            None,
         ),
         (
             "today's budget",
             settings.budget_per_day_usd,
             spending.today,
-            "Go on tomorrow, or raise JOURNEYMAN_BUDGET_PER_DAY_USD.",
+            "It goes on by itself tomorrow (UTC); JOURNEYMAN_BUDGET_PER_DAY_USD allows more in a day.",
+            (tomorrow - now).total_seconds(),
         ),
         (
             "the budget of this installation",
             settings.budget_total_usd,
             spending.ever,
             "Raise JOURNEYMAN_BUDGET_TOTAL_USD.",
+            None,
         ),
     ]
     usd, most_usd = need.usd or 0.0, need.most_usd or 0.0
     purses = [
-        Purse(name, "usd", limit, sums.spent_usd, sums.promised_usd, usd, most_usd, hint)
-        for name, limit, sums, hint in money
+        Purse(name, "usd", limit, sums.spent_usd, sums.promised_usd, usd, most_usd, hint, refilled)
+        for name, limit, sums, hint, refilled in money
         if limit is not None
     ]
     order = spending.order

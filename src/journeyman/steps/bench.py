@@ -262,8 +262,8 @@ class Bench:
         match happening:
             case Said(text):
                 return AgentText(step=step, text=text)
-            case Noticed(text):
-                return AgentNotice(step=step, text=text)
+            case Noticed(text, wait_seconds):
+                return AgentNotice(step=step, text=text, wait_seconds=wait_seconds)
             case ToolStarted(call_id, tool, arguments):
                 return ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments)
             case ToolFinished():

@@ -799,6 +799,8 @@ export interface components {
             step: string;
             /** Text */
             text: string;
+            /** Wait Seconds */
+            wait_seconds?: number | null;
         };
         /**
          * AgentText

@@ -265,7 +265,7 @@ class Turn:
                     raise
                 call = replace(call, attempt=call.attempt + 1)
                 coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {ATTEMPTS})"
-                self._telling.add(Noticed(f"{error.message}; {coming}"))
+                self._telling.add(Noticed(f"{error.message}; {coming}", round(wait, 1)))
                 await asyncio.sleep(wait)
                 continue
             self._usage = _sum(self._usage, answer.usage)
