@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, text, update
 
 from journeyman.database import Database
 from journeyman.errors import BudgetExceeded, Transient
 from journeyman.gateway.budget import Need, refusal
 from journeyman.gateway.ledger import Ledger, purses_of
 from journeyman.gateway.messages import Tokens
-from journeyman.gateway.store import ModelCalls, Spending, Sums
+from journeyman.gateway.store import TOTAL_UNDER_WAY, ModelCalls, Spending, Sums
 from journeyman.gateway.tables import model_calls
 from journeyman.settings import Settings, load_settings
 from tests.gateway.door.agents import account
@@ -224,3 +224,54 @@ async def test_spending_is_added_up_by_what_tells_calls_apart_and_by_day(
     assert day.cost_usd == pytest.approx(0.12)
     assert await calls.by_day(datetime.now(UTC).date() + timedelta(days=1)) == []
     assert await calls.spent_ever() == pytest.approx(0.12)
+
+
+async def added_up(database: Database) -> float:
+    """What the ledger's rows say was spent, one by one."""
+    rows = [row for row in await rows_in(database) if row["state"] != "reserved"]
+    known = (row["reserved_usd"] if row["cost_usd"] is None else row["cost_usd"] for row in rows)
+    return float(sum(filter(None, known)))
+
+
+async def test_the_total_is_what_all_calls_took_however_they_ended(database: Database, home: Path) -> None:
+    settings = settings_for(home)
+    ledger, calls = ledger_in(database, settings), ModelCalls(database)
+    await spend(ledger, "wo-00000001", Tokens(1000, 500))
+    await spend(ledger, "wo-00000001", None)
+    await spend(ledger, "wo-00000001", Tokens(5, 5), model="openai/unpriced")
+    for begins in (True, False):
+        with contextlib.suppress(Transient):
+            async with ledger.call(account(MODEL, order_id="wo-00000001"), characters=3600) as entry:
+                entry.has_begun = begins
+                raise Transient("it broke")
+    assert await calls.spent_ever() == pytest.approx(await added_up(database))
+    async with ledger.call(account(MODEL, order_id="wo-00000001"), characters=3600) as entry:
+        await spend(ledger_in(database, settings), "wo-00000001", Tokens(7, 7))  # takes the other for lost
+        assert await calls.spent_ever() == pytest.approx(await added_up(database))
+        await entry.settle(Tokens(100, 100))
+    assert await calls.spent_ever() == pytest.approx(await added_up(database)) == pytest.approx(0.04724)
+
+
+async def test_the_total_is_known_without_reading_the_calls_that_are_over(database: Database) -> None:
+    over = {"round": 1, "step": "b", "role": "b", "agent": "a", "model": MODEL, "state": "settled"}
+    over |= {"agent_work_order_id": "wo-00000001", "most_tokens": 1, "tokens_in": 1, "tokens_out": 1}
+    over |= {"tokens_cache_read": 0, "tokens_cache_write": 0, "cost_usd": 0.01}
+    now = datetime.now(UTC)
+    rows = [{**over, "call_id": f"{number:032}", "started_at": now} for number in range(3000)]
+    rows.append({**over, "call_id": "going", "started_at": now, "state": "reserved", "most_usd": 1.0})
+    async with database.writing() as connection:
+        for row in rows:
+            await connection.execute(insert(model_calls), {"most_usd": None, **row})
+        if not database.is_sqlite:
+            await connection.execute(text("ANALYZE model_calls"))
+    query = TOTAL_UNDER_WAY.compile()
+    long_ago = now - timedelta(hours=1)
+    values = {**query.params, "long_ago": str(long_ago) if database.is_sqlite else long_ago}
+    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)"
+    async with database.reading() as connection:
+        found = (await connection.execute(text(f"{explain} {query}"), values)).all()
+    plan = "\n".join(str(row[-1]) for row in found)
+    assert "ix_model_calls_under_way" in plan, plan
+    assert "Seq Scan" not in plan
+    if not database.is_sqlite:
+        assert "(actual rows=1" in plan, plan

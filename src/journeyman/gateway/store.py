@@ -1,17 +1,29 @@
 """Model calls in the database: what is spent is read and the next call is written in one transaction."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, func, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
-from journeyman.database import Database, Transaction
+from journeyman.database import Database, Transaction, upserting
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import Need
 from journeyman.gateway.messages import Tokens
-from journeyman.gateway.tables import model_calls
+from journeyman.gateway.tables import IS_UNDER_WAY, model_calls, model_spending
 from journeyman.work_orders.tables import work_orders
 
 _RESERVING_LOCK = 870_003
@@ -96,7 +108,8 @@ class ModelCalls:
                 await connection.execute(_LOCK)
             if under_way is not None:
                 lost = {"of_order": account.order_id, "own": list(under_way()), "now": now}
-                await connection.execute(_LOSE, lost)
+                estimates = (await connection.execute(_LOSE, lost)).scalars().all()
+                await self._add(connection, sum(filter(None, estimates)))
             if not may_go(await _spending(connection, account.order_id, now, wanted)):
                 return False
             await connection.execute(_INSERT, _row(call_id, account, need, now))
@@ -115,7 +128,20 @@ class ModelCalls:
             "completed_at": datetime.now(UTC),
         }
         async with self._database.writing() as connection:
-            await connection.execute(_CLOSE, values)
+            row = (await connection.execute(_CLOSE_UNDER_WAY, values)).first()
+            counted_before = 0.0
+            if row is None:  # it was taken for lost meanwhile, and counted by its estimate
+                row = (await connection.execute(_CLOSED, {"of_call": call_id})).one()
+                counted_before = _taken(row.cost_usd, row.reserved_usd)
+                await connection.execute(_CLOSE, values)
+            await self._add(connection, _taken(cost_usd, row.reserved_usd) - counted_before)
+
+    async def _add(self, connection: Transaction, usd: float) -> None:
+        """Count what calls took that are over. Their rows are locked before this one, here as everywhere."""
+        if usd:
+            total = upserting(self._database.dialect)(model_spending).values(id=1, spent_usd=usd)
+            added = {"spent_usd": model_spending.c.spent_usd + total.excluded.spent_usd}
+            await connection.execute(total.on_conflict_do_update(index_elements=["id"], set_=added))
 
     async def of_order(self, order_id: str) -> list[Line]:
         """An order's calls that are over, added up by everything that tells them apart."""
@@ -149,8 +175,12 @@ class ModelCalls:
     async def spent_ever(self) -> float:
         values = {"long_ago": datetime.now(UTC) - _LONGEST_CALL}
         async with self._database.reading() as connection:
-            row = (await connection.execute(_SUMMING["ever"], values)).mappings().one()
-        return Sums(**row).spent_usd
+            return (await _sums(connection, "ever", values)).spent_usd
+
+
+def _taken(cost_usd: float | None, reserved_usd: float | None) -> float:
+    """What a call that is over counts for: its cost, or its estimate where nobody knows it."""
+    return (reserved_usd or 0.0) if cost_usd is None else cost_usd
 
 
 def _totals() -> list[ColumnElement[Any]]:
@@ -176,12 +206,19 @@ async def _spending(
     }
     sums = {name: Sums() for name in _SUMMING}
     for name in {*wanted, "order"} if budget is not None else wanted:
-        row = (await connection.execute(_SUMMING[name], values)).mappings().one()
-        sums[name] = Sums(**row)
+        sums[name] = await _sums(connection, name, values)
     return Spending(budget_usd=budget, **sums)
 
 
-def _summing(*scope: ColumnElement[bool]) -> Select[Any]:
+async def _sums(connection: Transaction, name: str, values: dict[str, Any]) -> Sums:
+    sums = Sums(**(await connection.execute(_SUMMING[name], values)).mappings().one())
+    if name != "ever":
+        return sums
+    over = (await connection.execute(_SPENT)).scalar() or 0.0
+    return replace(sums, spent_usd=sums.spent_usd + over)
+
+
+def _summing(scope: ColumnElement[bool] | TextClause) -> Select[Any]:
     under_way = and_(_CALL.state == "reserved", _CALL.started_at > bindparam("long_ago"))
     estimated = func.coalesce(_CALL.cost_usd, _CALL.reserved_usd, 0.0)
 
@@ -196,7 +233,7 @@ def _summing(*scope: ColumnElement[bool]) -> Select[Any]:
         total(_CALL.most_tokens, going=True).label("promised_tokens"),
         total(1, going=False).label("spent_calls"),
         total(1, going=True).label("promised_calls"),
-    ).where(*scope)
+    ).where(scope)
 
 
 # Built once: these are run for every call of a model.
@@ -204,6 +241,11 @@ _LOCK = text(f"SELECT pg_advisory_xact_lock({_RESERVING_LOCK})")
 _BUDGET = select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
 _INSERT = insert(model_calls)
 _CLOSE = update(model_calls).where(_CALL.call_id == bindparam("of_call"))
+_CLOSE_UNDER_WAY = _CLOSE.where(_CALL.state == "reserved").returning(_CALL.cost_usd, _CALL.reserved_usd)
+_CLOSED = (
+    select(_CALL.cost_usd, _CALL.reserved_usd).where(_CALL.call_id == bindparam("of_call")).with_for_update()
+)
+_SPENT = select(model_spending.c.spent_usd).where(model_spending.c.id == 1)
 _LOSE = (
     update(model_calls)
     .where(
@@ -212,11 +254,14 @@ _LOSE = (
         _CALL.call_id.not_in(bindparam("own", expanding=True)),
     )
     .values(state="failed", completed_at=bindparam("now"))
+    .returning(_CALL.reserved_usd)
 )
+TOTAL_UNDER_WAY = _summing(IS_UNDER_WAY)
+"""What is not in the total yet: of the calls that are over it stands in a figure of its own."""
 _SUMMING = {
     "order": _summing(_CALL.agent_work_order_id == bindparam("of_order")),
     "today": _summing(_CALL.started_at >= bindparam("midnight")),
-    "ever": _summing(),
+    "ever": TOTAL_UNDER_WAY,
 }
 
 

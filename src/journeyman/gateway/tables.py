@@ -1,8 +1,14 @@
-"""The table of model calls: one row for each, written before it is made and closed when it is over."""
+"""The table of model calls: one row for each, written before it is made and closed when it is over.
 
-from sqlalchemy import Column, Float, Index, Integer, String, Table
+Beside it stands what all calls that are over took together, so that nobody has to add them up.
+"""
+
+from sqlalchemy import Column, Float, Index, Integer, String, Table, text
 
 from journeyman.database import UtcDateTime, metadata
+
+IS_UNDER_WAY = text("state = 'reserved'")
+"""Written out, because an index on some rows is used only for a condition that says the same."""
 
 model_calls = Table(
     "model_calls",
@@ -27,4 +33,12 @@ model_calls = Table(
     Column("completed_at", UtcDateTime),
     Index("ix_model_calls_order", "agent_work_order_id"),
     Index("ix_model_calls_started", "started_at"),
+    Index("ix_model_calls_under_way", "started_at", sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY),
+)
+
+model_spending = Table(
+    "model_spending",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("spent_usd", Float, nullable=False),
 )
