@@ -6,6 +6,7 @@ does not exist for a program stays not found. The policy lets the page load and 
 server: whatever an agent wrote, it stays text.
 """
 
+from functools import lru_cache
 from importlib.resources import files
 from mimetypes import guess_type
 from pathlib import Path
@@ -63,8 +64,8 @@ class Pages:
         return self._file(_DOCUMENT, headers)
 
     def _files(self) -> frozenset[str]:
-        found = self._directory.rglob("*")
-        return frozenset(path.relative_to(self._directory).as_posix() for path in found if path.is_file())
+        document = self._directory / _DOCUMENT
+        return _files_of(self._directory, document.stat().st_mtime_ns if document.is_file() else 0)
 
     def _file(self, path: str, headers: Headers) -> Response:
         # A name under assets/ holds a digest of its content; the others must be asked for again.
@@ -75,3 +76,11 @@ class Pages:
         if "gzip" in headers.get("accept-encoding", "") and packed.is_file():
             return FileResponse(packed, media_type=kind, headers={**own, "Content-Encoding": "gzip"})
         return FileResponse(self._directory / path, media_type=kind, headers=own)
+
+
+@lru_cache(maxsize=1)
+def _files_of(directory: Path, _built: int) -> frozenset[str]:
+    """Every file of one build, which its time tells from the next."""
+    return frozenset(
+        path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()
+    )
