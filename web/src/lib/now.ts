@@ -8,10 +8,14 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void) {
   listeners.add(listener);
-  timer ??= setInterval(() => {
+  if (!timer) {
+    // While nobody looked, it stood still.
     now = Date.now();
-    for (const each of listeners) each();
-  }, 1000);
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const each of listeners) each();
+    }, 1000);
+  }
   return () => {
     listeners.delete(listener);
     if (!listeners.size) {
