@@ -100,3 +100,15 @@ print([name for name in heavy if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["False", "[]"]
+
+
+async def test_a_key_that_the_provider_repeats_is_not_handed_on(home: Path) -> None:
+    key = "sk-canary-of-the-gateway"
+    repeating = Reply(text=f"Your key is {key}.", tools=[("shell", {"command": f"echo {key}"})])
+    with ModelServer(in_order(repeating)) as server:
+        settings = settings_with(home, OPENAI_API_KEY=key, OPENAI_BASE_URL=f"{server.url}/v1")
+        gateway = Gateway(settings)
+        said, answer = await ask(gateway, ModelCall(model="openai/gpt-5.5", messages=prompted("Hello")))
+        await gateway.close()
+    assert "".join(said) == answer.message.text == "Your key is [redacted]."
+    assert answer.message.calls[0].arguments == '{"command": "echo [redacted]"}'

@@ -34,6 +34,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     breaks: Break = ""
     """How the stream ends after its first piece of text."""
+    raw: str = ""
+    """A stream, sent as it stands instead of all the above."""
     finish: str = ""
     """The wire's own word for why it ended; empty for the usual one."""
     tokens_in: int = 100
@@ -146,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        frames = list(_FRAMES[wire](reply))
+        frames = [reply.raw] if reply.raw else list(_FRAMES[wire](reply))
         if reply.breaks:
             self._send_broken(frames, reply.breaks)
             return

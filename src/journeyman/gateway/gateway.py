@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -149,6 +149,7 @@ class Gateway:
         async with self._spending(call) as entry:
             started = time.perf_counter()
             deadline = asyncio.get_running_loop().time() + self._patience.call_seconds
+            redacted = self._redactor.in_pieces()
             async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
                 while True:
                     async with self._waiting(call.model, deadline):
@@ -156,6 +157,9 @@ class Gateway:
                     if piece is None:
                         raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
                     if isinstance(piece, AssistantMessage):
+                        if rest := redacted.end():
+                            yield rest
+                        piece = self._clean(piece)
                         usage = await self._settled(call.model, entry, piece.tokens)
                         if call.account is not None and self._recorder.is_on:
                             asked = {"instructions": call.instructions, "messages": list(call.messages)}
@@ -164,8 +168,8 @@ class Gateway:
                         return
                     if entry is not None:
                         entry.has_begun = True
-                    if piece:
-                        yield piece
+                    if piece and (said := redacted.feed(piece)):
+                        yield said
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
@@ -180,6 +184,15 @@ class Gateway:
             return
         async with self._ledger.call(call.account, characters=_characters(call)) as entry:
             yield entry
+
+    def _clean(self, message: AssistantMessage) -> AssistantMessage:
+        """The message without the key, should a provider repeat it: tools carry arguments into sandboxes."""
+        redact = self._redactor.redact
+        text, arguments = redact(message.text), [redact(call.arguments) for call in message.calls]
+        if text == message.text and arguments == [call.arguments for call in message.calls]:
+            return message
+        calls = map(lambda call, clean: replace(call, arguments=clean), message.calls, arguments)
+        return replace(message, text=text, calls=tuple(calls))
 
     async def _settled(self, model: str, entry: Entry | None, tokens: Tokens) -> Usage:
         if entry is not None:

@@ -1,6 +1,7 @@
 """Budgets, quotas and answers that do not end: the same for every agent."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -202,3 +203,26 @@ def provider_at(server: ModelServer, home: Path) -> Settings:
         GEMINI_API_KEY=key,
         GOOGLE_GEMINI_BASE_URL=server.url,
     )
+
+
+async def test_a_key_that_the_provider_repeats_inside_a_stream_stays_outside(home: Path) -> None:
+    with ModelServer(lambda _: Reply(raw=repeated)) as server:
+        settings = provider_at(server, home)
+        assert settings.anthropic_api_key is not None
+        key = settings.anthropic_api_key.get_secret_value()
+        error = f'{{"type": "error", "error": {{"type": "api_error", "message": "bad key {key}"}}}}'
+        repeated = f"event: error\ndata: {error}\n\n"
+        async with counted(settings) as (door, client, _):
+            token = door.admit(account(MODELS["messages"]))
+            received = b""
+            sent = request("messages", "Go on with it") | {"stream": True}
+            with contextlib.suppress(httpx2.RemoteProtocolError):
+                async with client.stream(
+                    "POST", PATHS["messages"], json=sent, headers=headers("messages", token)
+                ) as response:
+                    async for chunk in response.aiter_bytes():
+                        received += chunk
+            fault = door.fault(token)
+    assert b"bad key [redacted]" in received
+    assert isinstance(fault, Transient)
+    assert "bad key [redacted]" in fault.message

@@ -38,7 +38,8 @@ class Carried:
     async def carry(self, send: Send) -> None:
         """Send everything but the end. Raises Transient when the answer broke off or does not stop."""
         headers = [(name.encode(), value.encode()) for name, value in self._opened.headers.items()]
-        size = 0
+        # A provider that repeats its key would do so in one piece; every byte is a character here.
+        size, pieces = 0, self._redactor.in_pieces()
         try:
             async with asyncio.timeout(self._patience.call_seconds):
                 while (chunk := await self._next()) is not None:
@@ -49,10 +50,8 @@ class Carried:
                         raise self._patience.too_large(self._call.account.model)
                     if size == len(chunk):
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
-                    self._reader.feed(chunk)
-                    if self.kept is not None:
-                        self.kept += chunk
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                    await self._pass_on(pieces.feed(chunk.decode("latin-1")), send)
+                await self._pass_on(pieces.end(), send)
         except TimeoutError:
             raise self._patience.too_long(self._call.account.model) from None
         seen = self._reader.end()
@@ -60,6 +59,15 @@ class Carried:
             raise told_break(seen.fault, self._call.account.model, self._redactor)
         if not seen.is_whole:
             raise told_cut(self._call.account.model)
+
+    async def _pass_on(self, text: str, send: Send) -> None:
+        if not text:
+            return
+        chunk = text.encode("latin-1")
+        self._reader.feed(chunk)
+        if self.kept is not None:
+            self.kept += chunk
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
     async def _next(self) -> bytes | None:
         if not self._call.is_stream:
