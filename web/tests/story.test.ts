@@ -129,3 +129,29 @@ it("what people did to the pull request and the branch is told", () => {
     "PR #12 was merged",
   ]);
 });
+
+describe("a commit", () => {
+  const begun = { type: "git_commit_started" as const, phase: "implementing", step: "build" };
+  const made = {
+    type: "git_commit_created" as const,
+    commit_sha: "0123456789",
+    message: "Make it add",
+    phase: "implementing",
+    step: "build",
+    git_commit_count: 1,
+    git_files_changed: 1,
+    git_lines_added: 1,
+    git_lines_removed: 1,
+  };
+
+  it("is under way until it is made, and says how long it took", () => {
+    expect(tell(EMPTY, told(begun)).committing).not.toBeNull();
+    const story = tell(EMPTY, told(begun, made));
+    expect(story.committing).toBeNull();
+    expect(story.items).toMatchObject([{ sign: "commit", text: "Make it add", seconds: 1 }]);
+  });
+
+  it("is over as soon as anything else happens, for there may have been nothing to commit", () => {
+    expect(tell(EMPTY, told(begun, text("Hello"))).committing).toBeNull();
+  });
+});

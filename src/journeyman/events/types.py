@@ -148,6 +148,14 @@ class GitBranchCreated(_Event):
     base_commit_sha: str
 
 
+class GitCommitStarted(_Event):
+    """What a step wrote is being committed, if there is anything."""
+
+    type: Literal["git_commit_started"] = "git_commit_started"
+    phase: Phase
+    step: str
+
+
 class GitCommitCreated(_Event):
     type: Literal["git_commit_created"] = "git_commit_created"
     commit_sha: str
@@ -455,6 +463,7 @@ Event = Annotated[
     | SandboxCleanupCompleted
     | SandboxCleanupFailed
     | GitBranchCreated
+    | GitCommitStarted
     | GitCommitCreated
     | GitSnapshotCreated
     | GitCommitsTakenIn

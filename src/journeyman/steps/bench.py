@@ -33,6 +33,7 @@ from journeyman.events.types import (
     AgentText,
     Event,
     GitCommitCreated,
+    GitCommitStarted,
     GitSnapshotCreated,
     ModelCallCompleted,
     Phase,
@@ -190,6 +191,7 @@ class Bench:
             subtask=subtask,
             round=self.round,
         )
+        await self.emit(GitCommitStarted(phase=phase, step=self.spec.name))
         commit_sha = await self.workspace.commit(message, author=self.author, records=in_tree)
         if records and not in_tree:
             await self.workspace.annotate(commit_sha or await self.workspace.head(), records)

@@ -1248,7 +1248,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1347,6 +1347,24 @@ export interface components {
             git_lines_added: number;
             /** Git Lines Removed */
             git_lines_removed: number;
+        };
+        /**
+         * GitCommitStarted
+         * @description What a step wrote is being committed, if there is anything.
+         */
+        GitCommitStarted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "git_commit_started";
+            /**
+             * Phase
+             * @enum {string}
+             */
+            phase: "planning" | "implementing" | "testing" | "completed";
+            /** Step */
+            step: string;
         };
         /**
          * GitCommitsTakenIn

@@ -5,6 +5,7 @@
  */
 
 import type { EventMessage } from "@/api/client";
+import { secondsBetween } from "@/lib/format";
 
 type Of<T extends EventMessage["type"]> = Extract<EventMessage, { type: T }>;
 type At = { key: number; at: string };
@@ -73,6 +74,8 @@ export type Story = {
   /** Where the items of things that are still open stand. */
   open: { calls: Record<string, number>; steps: Record<string, number> };
   tokens: number;
+  /** Since when something is being committed. */
+  committing: string | null;
 };
 
 export const EMPTY: Story = {
@@ -83,6 +86,7 @@ export const EMPTY: Story = {
   queue: [],
   open: { calls: {}, steps: {} },
   tokens: 0,
+  committing: null,
 };
 
 /** The story with these events told too. */
@@ -111,6 +115,8 @@ function change<K extends Item["kind"]>(
 }
 
 function one(story: Story, event: EventMessage) {
+  const committing = story.committing;
+  story.committing = null;
   const at = { key: event.sequence, at: event.timestamp };
   const add = (item: Item) => story.items.push(item) - 1;
   const system = (sign: SystemItem["sign"], text: string, more: Partial<SystemItem> = {}) =>
@@ -238,8 +244,12 @@ function one(story: Story, event: EventMessage) {
         detail: `from ${event.base_branch} ${event.base_commit_sha.slice(0, 8)}`,
       });
       return;
+    case "git_commit_started":
+      story.committing = event.timestamp;
+      return;
     case "git_commit_created":
       system("commit", event.message.split("\n")[0] ?? "", {
+        seconds: committing ? secondsBetween(committing, event.timestamp) : undefined,
         detail: `${event.commit_sha.slice(0, 8)} · +${event.git_lines_added} −${event.git_lines_removed} in all`,
       });
       return;

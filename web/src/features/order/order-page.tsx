@@ -15,7 +15,7 @@ import { Header } from "./header";
 import { PromptView } from "./item-view";
 import { PanelBar, PanelView } from "./panel";
 import { PromptBox } from "./prompt-box";
-import { Starting, stagesOf } from "./starting";
+import { Committing, Starting, stagesOf } from "./starting";
 import { Timeline } from "./timeline";
 
 const route = getRouteApi("/orders/$id");
@@ -108,7 +108,8 @@ function Now({ order, story }: { order: Order; story: Story }) {
       )}
       {order.status === "running" && !stages.length && (
         <p className="flex items-center gap-2 py-2 text-xs text-muted-foreground">
-          <span aria-hidden className="size-2 animate-pulse rounded-full bg-info" /> At work
+          <span aria-hidden className="size-2 animate-pulse rounded-full bg-info" />
+          {story.committing ? <Committing since={story.committing} /> : "At work"}
         </p>
       )}
     </div>

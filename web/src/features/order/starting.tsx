@@ -30,6 +30,15 @@ export function stagesOf(order: Order, items: Item[]): Stage[] {
   ];
 }
 
+export function Committing({ since }: { since: string }) {
+  const now = useNow();
+  return (
+    <span>
+      Committing <span className="tabular-nums">{duration(secondsBetween(since, now))}</span>
+    </span>
+  );
+}
+
 const waitingName = ({ status, queue_position }: Order) =>
   status === "pending" && queue_position
     ? `Waiting for a worker, place ${queue_position} in line`
