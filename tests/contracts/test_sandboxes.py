@@ -155,11 +155,13 @@ async def test_a_cancelled_call_ends_its_command(sandbox: Sandbox, spec: Sandbox
         sandbox.execute_command("echo x; sleep 1000", timeout=2000, on_output=lambda _: begun.set())
     )
     await begun.wait()
-    sleeping = [pid for pid in processes_of(spec.order_id) if b"sleep" in _command_line(pid)]
+    sleeping: list[int] = []
+    while not sleeping:
+        sleeping = [pid for pid in processes_of(spec.order_id) if b"sleep" in _command_line(pid)]
+        await asyncio.sleep(0)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert sleeping
     assert (await sandbox.execute_command("true", timeout=20)).ok
     wait_until_gone(sleeping)
 
@@ -311,12 +313,12 @@ async def test_a_program_has_the_environment_and_place_it_is_given(
 
 
 async def test_a_fast_program_waits_for_a_slow_reader(sandbox: Sandbox) -> None:
-    program = await sandbox.start(["bash", "-c", "yes | head -c 20000000; echo; echo end"], env={})
+    program = await sandbox.start(["bash", "-c", "yes | head -c 5000000; echo; echo end"], env={})
     assert (await sandbox.execute_command("true", timeout=20)).ok
     count = 0
     async for line in program.stdout:
         count += len(line)
-    assert (count, await program.wait()) == (20_000_005, 0)
+    assert (count, await program.wait()) == (5_000_005, 0)
 
 
 async def test_a_program_that_cannot_be_started_says_why(sandbox: Sandbox) -> None:

@@ -204,7 +204,8 @@ def test_commits_pushed_between_rounds_are_where_the_next_one_begins(
 
 def test_a_pass_does_not_cover_what_people_broke(product: Product, hosting: Hosting, tmp_path: Path) -> None:
     hosted = hosting.add()
-    order = first_round(product, hosted, NOTES, name="broken")
+    gives_up = {"when": {"role": "build", "contains": "failing-checks"}, "replies": [says("I cannot.")]}
+    order = first_round(product, hosted, gives_up, NOTES, name="broken")
     order_id, branch = order["agent_work_order_id"], order["git_branch_name"]
     person = Person(hosted, tmp_path)
     prompt(product, order_id, "Add notes")
@@ -212,7 +213,6 @@ def test_a_pass_does_not_cover_what_people_broke(product: Product, hosting: Host
     person.push(branch, adder_dot_py=BROKEN + "# by hand\n", test_adder_dot_py=TESTS + "\n# by hand\n")
     let_go_on(product, order_id)
     second = finish_round(product, order_id, 2)
-    # The scripted agent repairs nothing for this task, so the checks stay as the person left them.
     assert second["verification"] == "failed", second
     assert git(hosted.path, "show", f"{branch}:adder.py").endswith("# by hand")
 

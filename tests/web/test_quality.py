@@ -61,11 +61,21 @@ def tell(product: Product, order_id: str, events: list[Event]) -> None:
         aside.submit(asyncio.run, write()).result()
 
 
+COLOURFUL = '''"""Sums, and nothing else."""
+
+
+def add(a: int, b: int = 0) -> int:
+    # Both of them.
+    return a + b
+'''
+"""Everything that is coloured in its own way in a diff."""
+
+
 @pytest.fixture(scope="module")
 def finished(product: Product, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An order in each state that a page can show."""
     places = tmp_path_factory.mktemp("repositories")
-    fix = product.script("fix", PLANS, builds(FIXED))
+    fix = product.script("fix", PLANS, builds(COLOURFUL))
     orders = {
         "completed": product.submit(make_repository(places / "a"), fix),
         "failed": product.submit(make_repository(places / "b", NEVER), fix),

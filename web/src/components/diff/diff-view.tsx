@@ -14,6 +14,10 @@ import { useIsDark } from "@/lib/theme";
 import { FileList, type FileSummary } from "./file-list";
 
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } as const;
+/** Comments in lines that were added or removed are too faint for some readers in the light theme. */
+const READABLE = `[data-line] span[style*="66707b" i] {
+  color: light-dark(#4a525c, var(--diffs-token-dark, var(--diffs-dark)));
+}`;
 /** More than this is shown when somebody opens it. */
 const LONG_LINES = 600;
 const MANY_FILES = 30;
@@ -92,6 +96,7 @@ function OneFile({ file, coloured, initiallyOpen, notes, onComment }: FileProps)
       preferredHighlighter: "shiki-js" as const,
       diffStyle: "unified" as const,
       overflow: "wrap" as const,
+      unsafeCSS: READABLE,
       disableFileHeader: true,
       enableGutterUtility: Boolean(onComment),
       onGutterUtilityClick: (range: { start: number; side?: Place["side"] }) =>
