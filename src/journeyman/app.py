@@ -245,7 +245,7 @@ def _watch_children_cheaply() -> None:
 def _spare_the_collector() -> None:
     """What is loaded by now stays: looking through it for garbage would stop everything for 0.1 s."""
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(2_000, 20, 200)
 
 
 class _Server(uvicorn.Server):
