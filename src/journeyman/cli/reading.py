@@ -11,6 +11,7 @@ from journeyman.cli.client import Client, order_path
 from journeyman.cli.screen import (
     clock,
     console,
+    counted,
     kept,
     lasted,
     line,
@@ -89,7 +90,7 @@ def _cost_row(cost: dict[str, Any], name: str) -> tuple[str | Text, ...]:
 def _facts(order: dict[str, Any]) -> dict[str, str]:
     phase = "" if order["current_phase"] in (None, order["status"]) else f", {order['current_phase']}"
     changes = (
-        f"{order['git_commit_count']} commits, {order['git_files_changed']} files, "
+        f"{counted(order['git_commit_count'], 'commit')}, {counted(order['git_files_changed'], 'file')}, "
         f"+{order['git_lines_added']} −{order['git_lines_removed']}"
     )
     return {

@@ -109,13 +109,17 @@ def clock(moment: str | None) -> str:
     return moment[:16].replace("T", " ") + " UTC" if moment else ""
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def kept(order: dict[str, Any]) -> str:
     """What there is of an order that did not come to a good end, and where."""
     found = order["kept"]
     if found is None:
         return ""
     count = found["git_commit_count"]
-    branch = f"{count} commit{'s' * (count != 1)} on {found['git_branch_name']}" if count else ""
+    branch = f"{counted(count, 'commit')} on {found['git_branch_name']}" if count else ""
     snapshot = f"snapshot {found['snapshot_ref']}" if found["snapshot_ref"] else ""
     parts = [branch, snapshot, found["github_pull_request_url"] or ""]
     return ", ".join(part for part in parts if part) or "nothing, for nothing was written"

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from journeyman.cli.screen import clock, kept, lasted, line, money, plain, seconds, short, styled
+from journeyman.cli.screen import clock, counted, kept, lasted, line, money, plain, seconds, short, styled
 
 _ARGUMENTS = ("command", "path", "pattern", "content")
 """The argument that says most about a tool call; the first that is there is shown."""
@@ -130,8 +130,7 @@ class Story:
 
     def _review(self, event: dict[str, Any]) -> None:
         agreed = event["verdict"] == "approve"
-        count = event["findings_count"]
-        found = "nothing has to change" if agreed else f"{count} finding{'s' * (count != 1)}"
+        found = "nothing has to change" if agreed else counted(event["findings_count"], "finding")
         sign = ("  ✓ ", "green") if agreed else ("  ! ", "yellow")
         self._line(sign, f"review: {found}  {short(event['summary'], 160)}")
 
@@ -197,9 +196,7 @@ class Story:
     def _taken_in(self, event: dict[str, Any]) -> None:
         authors = ", ".join(sorted({line(one["author"]) for one in event["commits"]}))
         count = event["count"]
-        self._line(
-            ("    ● ", "cyan"), f"{count} commit{'s' * (count != 1)} of {authors or 'people'} taken in"
-        )
+        self._line(("    ● ", "cyan"), f"{counted(count, 'commit')} of {authors or 'people'} taken in")
         if event.get("set_aside_commit_sha"):
             self._line(
                 ("    ! ", "yellow"), "they clash with the order's own; the agent works those in again"

@@ -23,7 +23,7 @@ def pull_request_body(order: WorkOrder, plan: Plan | None, evidence: Sequence[Ev
         f"## Task\n\n{_quoted(order.initial_prompt)}",
         f"## Verification\n\n{_verification(order, evidence)}",
         "## What changed\n\n"
-        f"{order.git_commit_count} commits, {order.git_files_changed} files, "
+        f"{_counted(order.git_commit_count, 'commit')}, {_counted(order.git_files_changed, 'file')}, "
         f"+{order.git_lines_added} −{order.git_lines_removed} lines.",
     ]
     if plan is not None:
@@ -60,6 +60,10 @@ def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
     table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""
     attempts = f"Attempt {last.attempt}." if last.attempt > 1 else ""
     return "\n\n".join(part for part in (verdict, table, attempts) if part)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _quoted(text: str) -> str:

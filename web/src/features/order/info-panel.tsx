@@ -5,7 +5,7 @@ import type { OneOrder, Status } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
-import { count, money, whole } from "@/lib/format";
+import { count, money, plural, whole } from "@/lib/format";
 import { CostTable } from "./cost-table";
 import { ForkDialog } from "./fork";
 import { LogEntries } from "./log-entries";
@@ -34,7 +34,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
     ],
     [
       "Git",
-      `${order.git_commit_count} commits · ${order.git_files_changed} files · +${order.git_lines_added} −${order.git_lines_removed}`,
+      `${plural(order.git_commit_count, "commit")} · ${plural(order.git_files_changed, "file")} · +${order.git_lines_added} −${order.git_lines_removed}`,
     ],
     ["Verification", order.verification],
     ["Events", String(story.last)],
