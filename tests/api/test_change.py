@@ -1,5 +1,6 @@
 """Another name, model or budget for an order, its pull request, and how the server is set up."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -107,8 +108,10 @@ async def test_a_ready_pull_request_is_merged_by_button_once(api: Api, repositor
 
 
 async def test_the_sample_is_made_once_and_can_be_worked_on(api: Api) -> None:
+    answers = await asyncio.gather(*(api.client.post("/api/sample") for _ in range(4)))
+    assert [answer.status_code for answer in answers] == [201] * 4
     first = (await api.client.post("/api/sample")).json()
-    assert (await api.client.post("/api/sample")).json() == first
+    assert [answer.json() for answer in answers] == [first] * 4
     assert (await api.client.post(ORDERS, json=first)).status_code == 201
 
 
@@ -125,6 +128,7 @@ async def test_every_setting_is_shown_and_no_secret(home: Path, database: Databa
             "JOURNEYMAN_HOME": str(home),
             "GITHUB_TOKEN": "canary-token",
             "OPENAI_BASE_URL": "http://me:canary-password@models.example",
+            "ANTHROPIC_BASE_URL": "http://me:canary/with@signs-canary@models.example/v1",
         }
     )
     async with served(settings, database) as api:
@@ -134,6 +138,7 @@ async def test_every_setting_is_shown_and_no_secret(home: Path, database: Databa
     assert shown["GITHUB_TOKEN"]["is_set"] is True
     assert shown["GITHUB_TOKEN"]["value"] is None
     assert shown["OPENAI_BASE_URL"]["value"] == "http://…@models.example"
+    assert shown["ANTHROPIC_BASE_URL"]["value"] == "http://…@models.example/v1"
     assert shown["JOURNEYMAN_PORT"] == {
         "name": "JOURNEYMAN_PORT",
         "meaning": "Port the server listens on; 0 picks a free one.",

@@ -1,13 +1,16 @@
 """A workspace goes only when what lies in it is kept elsewhere."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.database import Database
-from journeyman.engine.store import Claims
+from journeyman.engine.control import rest
+from journeyman.engine.store import Bundle, Claims
 from journeyman.engine.workshop import Workshop
+from journeyman.errors import Superseded
 from journeyman.events import log
 from journeyman.events.feed import Feed
 from journeyman.forges.local import LocalForge
@@ -74,6 +77,32 @@ async def test_a_workspace_whose_work_cannot_be_kept_stays_and_the_order_says_so
     (mirror.path / "gone").rename(mirror.path / "objects")
     assert await workshop.set_down(order)
     assert workshop.workspaces.found() == []
+
+
+async def test_an_order_that_went_on_since_it_was_seen_keeps_what_it_works_with(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    order_id = order.agent_work_order_id
+    seen = await workshop.orders.change(order_id, status="pending")
+    await workshop.orders.change(order_id, status="running", worker_id="worker-1")
+    with pytest.raises(Superseded):
+        await rest(workshop, order_id, "cancelled", if_still=seen)
+    assert workshop.workspaces.found() == [order_id]
+    assert (await workshop.orders.get(order_id)).status == "running"
+
+
+async def test_files_that_another_worker_has_gone_on_from_do_not_replace_its_work(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    order_id = order.agent_work_order_id
+    shared = replace(workshop, is_shared=True)
+    theirs = Bundle("worker-2", {"refs/heads/x": "0" * 40}, b"newer")
+    await shared.claims.save_bundle(shared.orders, order_id, theirs)
+    seen = await shared.orders.change(order_id, status="pending", snapshot_ref="refs/journeyman/snapshots/n")
+    await rest(shared, order_id, "cancelled", if_still=seen)
+    assert shared.workspaces.found() == []
+    assert await shared.claims.bundle(order_id) == theirs
+    assert (await shared.orders.get(order_id)).snapshot_ref == seen.snapshot_ref
 
 
 async def test_a_workspace_of_an_order_that_nobody_knows_stays(workshop: Workshop) -> None:

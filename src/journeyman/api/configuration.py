@@ -51,4 +51,5 @@ def _text(value: object) -> str:
         return ":".join(map(str, value))
     if isinstance(value, bool):
         return str(value).lower()
-    return re.sub(r"//[^/@]*@", "//…@", str(value))
+    # Up to the last @: a password may hold anything, and to hide a part of a path harms nobody.
+    return re.sub(r"//\S*@", "//…@", str(value))

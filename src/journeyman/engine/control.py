@@ -20,6 +20,7 @@ from journeyman.events.types import (
     Event,
 )
 from journeyman.work_orders.order import Status, StepRecord, WorkOrder
+from journeyman.work_orders.store import check_unmoved
 from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
@@ -90,13 +91,15 @@ async def rest(
     """Put an order whose round is not running any more to rest.
 
     Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
-    a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still` it is refused
-    as Superseded when the order is not as it was seen any more.
+    a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still`, an order that
+    nobody held when it was seen, it is refused as Superseded when somebody does by now, or it has moved on.
     """
-    order = if_still or await workshop.orders.get(order_id)
+    order = await workshop.orders.get(order_id)
+    if if_still is not None:
+        check_unmoved(order, if_still)  # before anything of it ends, and again where it is written
     if not check_rest(order, stop):
         return order
-    await workshop.set_down(order, keep_workspace=stop != "cancelled")
+    await workshop.set_down(order, keep_workspace=stop != "cancelled", is_held=if_still is None)
     cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
@@ -115,7 +118,7 @@ async def rest(
                 await workshop.orders.cancel_prompt(order_id, prompt.number)
     told = _told(stop, because, changes.get("resume_at"))
     if if_still is not None:
-        return await workshop.orders.change_if_free(order, told, status=stop, **changes)
+        return await workshop.orders.change_if_free(if_still, told, status=stop, **changes)
     return await workshop.orders.change(order_id, told, status=stop, **changes)
 
 

@@ -30,7 +30,7 @@ from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person
 from journeyman.git.begin import begin_branch, set_back
 from journeyman.git.bundles import pack, unpack
-from journeyman.git.commits import Message
+from journeyman.git.commits import JOURNEYMAN, Message
 from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.run import host_author
 from journeyman.git.workspace import Workspace
@@ -47,7 +47,6 @@ from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
 
 _SET_ASIDE_BYTES = 60_000
-_NOBODY = Person("Journeyman", "agent@journeyman.invalid")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +218,7 @@ class Workshop:
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
-    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False) -> bool:
+    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False, is_held: bool = True) -> bool:
         """End the order's sandboxes and remove its workspace; branch and snapshots stay in the mirror.
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first; where
@@ -227,7 +226,7 @@ class Workshop:
         """
         failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
-        salvaged = await self._salvage(order, share=True)
+        salvaged = await self._salvage(order, share=is_held or await self._has_newest(order))
         if salvaged and not keep_workspace:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
@@ -244,6 +243,10 @@ class Workshop:
         self._open.pop(order.agent_work_order_id, None)
         return True
 
+    async def _has_newest(self, order: WorkOrder) -> bool:
+        """Whether no other worker has worked on the order since its files here were written."""
+        return not await self.claims.has_bundle_of_another(order.agent_work_order_id, self.worker_id)
+
     async def _salvage(self, order: WorkOrder, *, share: bool) -> bool:
         if order.base_commit_sha is None or not self.workspaces.exists(order.agent_work_order_id):
             return True
@@ -253,7 +256,8 @@ class Workshop:
                 if share:
                     await self.keep(order.agent_work_order_id, workspace)
                 taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
-                await self.orders.change(order.agent_work_order_id, taken, snapshot_ref=snapshot.ref)
+                newest = {"snapshot_ref": snapshot.ref} if share or await self._has_newest(order) else {}
+                await self.orders.change(order.agent_work_order_id, taken, **newest)
         except (Superseded, StoreUnavailable):
             raise
         except (JourneymanError, OSError) as error:
@@ -366,7 +370,7 @@ class Workshop:
         if settings.git_author_name and settings.git_author_email:
             return Person(settings.git_author_name, settings.git_author_email)
         if forge.name not in self._authors:
-            self._authors[forge.name] = await forge.author() or await host_author() or _NOBODY
+            self._authors[forge.name] = await forge.author() or await host_author() or JOURNEYMAN
         return self._authors[forge.name]
 
 

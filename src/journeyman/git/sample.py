@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -16,16 +17,24 @@ def prepare(directory: Path) -> Path:
     sample = directory / "pager"
     if sample.exists():
         return sample
-    # Made aside and then renamed: an interrupted copy is never taken for the sample.
-    making = directory / ".pager-in-the-making"
-    shutil.rmtree(making, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    # Made aside and then renamed: neither an interrupted copy nor somebody else's is taken for the sample.
+    with tempfile.TemporaryDirectory(prefix=".pager-", dir=directory) as aside:
+        _make(making := Path(aside) / "pager")
+        try:
+            making.rename(sample)
+        except OSError:
+            if not sample.exists():  # somebody else was quicker
+                raise
+    return sample
+
+
+def _make(making: Path) -> None:
     with as_file(files("journeyman") / "samples" / "pager") as bundled:
         shutil.copytree(bundled, making, ignore=shutil.ignore_patterns("__pycache__"))
     _git(making, "init", "--quiet", "--initial-branch=main", "--template=")
     _git(making, "add", "--all")
     _git(making, "commit", "--quiet", "--message=Add pager")
-    making.rename(sample)
-    return sample
 
 
 def _git(directory: Path, *arguments: str) -> None:

@@ -274,8 +274,7 @@ class WorkOrders:
         """As `change`, and Superseded when a worker has taken the order up, or it has moved on since."""
 
         def decide(now: WorkOrder) -> Decision:
-            if now.worker_id is not None or _place(now) != _place(seen):
-                raise Superseded(f"{now.agent_work_order_id} has been taken up, or has moved on")
+            check_unmoved(now, seen)
             return happened, changes
 
         return await self.change_as_it_is(seen.agent_work_order_id, decide)
@@ -547,8 +546,11 @@ async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = F
     return order_of(row)
 
 
-def _place(order: WorkOrder) -> tuple[str, int, int]:
-    return order.status, order.round, order.attempt
+def check_unmoved(now: WorkOrder, seen: WorkOrder) -> None:
+    """Raise Superseded when an order that nobody held was taken up, or has moved on, since it was seen."""
+    places = [(order.status, order.round, order.attempt) for order in (now, seen)]
+    if now.worker_id is not None or places[0] != places[1]:
+        raise Superseded(f"{now.agent_work_order_id} has been taken up, or has moved on")
 
 
 def order_of(row: Any) -> WorkOrder:
