@@ -1,7 +1,8 @@
 """Composition root: the only file that names implementations.
 
-`build` makes every part from the settings and puts them together; `serve` runs the whole product in one
-process until it is told to stop.
+`build` makes every part from the settings; `serve` runs the whole product in one process until it is told to
+stop. The API and the worker have parts, an event loop and a thread each: what keeps the worker busy keeps
+nobody waiting for an answer. They share the database and what wakes the other, and nothing else.
 """
 
 import asyncio
@@ -13,11 +14,12 @@ import shlex
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -40,6 +42,7 @@ from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
+from journeyman.engine.colleague import Colleague
 from journeyman.engine.steering import Steering
 from journeyman.engine.store import Claims
 from journeyman.engine.workers import Worker, worker_id_of
@@ -61,38 +64,56 @@ from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
+_SWITCH_SECONDS = 0.001
+"""How long one thread may keep another from running: for an answer's sake less than Python's own 5 ms."""
 _GRACEFUL_SECONDS = 2
 _KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep a connection for the next request: one that the server closes just when it is used
 again answers nothing, and nobody knows whether the request took effect."""
 
 
-@dataclass(frozen=True)
-class Journeyman:
-    """The product's parts, put together."""
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What one event loop works with; `in_use` on one, they are of no use on another."""
 
-    services: Services
+    settings: Settings
+    store: Database
+    feed: Feed
+    gateway: Gateway
+    door: Door
+    github: GitHubForge
+    local: LocalForge
+    sandboxes: LocalSandboxes
     workshop: Workshop
 
+    @asynccontextmanager
+    async def in_use(self, *chores: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+        """Until it is left, with chores that are done beside everything else."""
+        under_way = [asyncio.create_task(chore) for chore in chores]
+        try:
+            yield
+        finally:
+            for chore in under_way:
+                chore.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+            await self.gateway.close()
+            await self.sandboxes.close()
+            await self.github.aclose()
+            await self.store.close()
 
-@asynccontextmanager
-async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[Journeyman]:
-    """The whole product on the running loop: built, started, and taken down again."""
+
+def build(settings: Settings, feed: Feed | None = None) -> Parts:
+    """Every part, for one event loop; `feed` is where readers on another hear of what is written on this."""
     redactor = Redactor(settings.secrets())
-    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
-    failpoints.configure(settings.failpoints)
-    url = database.database_url(settings.database_url, settings.home)
-    store = Database(url)
-    feed = Feed(store)
+    store = Database(database.database_url(settings.database_url, settings.home))
+    feed = feed or Feed(store)
     orders = WorkOrders(store, feed, redactor)
-    model_calls = ModelCalls(store)
-    ledger = Ledger(model_calls, settings, Prices(settings.model_prices))
+    ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
     gateway = Gateway(settings, ledger)
     door = Door(settings, ledger)
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)
-    small_model = SmallModel(gateway, settings.small_model) if settings.small_model else None
     workshop = Workshop(
         settings=settings,
         orders=orders,
@@ -101,54 +122,64 @@ async def running(settings: Settings, *, worker: bool = True) -> AsyncIterator[J
         sandboxes=sandboxes,
         forges={"github": github, "local": local},
         claims=Claims(store, orders),
-        small_model=small_model,
+        small_model=SmallModel(gateway, settings.small_model) if settings.small_model else None,
         worker_id=worker_id_of(settings.home),
         is_shared=not store.is_sqlite,
         agents=_agents(settings, gateway, door),
         homes=Homes(settings.home / "sessions"),
     )
-    hired = Worker(workshop, database_url=url, home=settings.home) if worker else None
-    steering = Steering(workshop, hired)
-    services = Services(
+    return Parts(
         settings=settings,
-        database=store,
-        orders=orders,
+        store=store,
         feed=feed,
-        forges=workshop.forges,
-        local_pull_requests=local,
-        mirror_of=workshop.mirror_of,
-        sandboxes=sandboxes,
-        agents=workshop.agents,
         gateway=gateway,
-        small_model=small_model,
-        workflows=Shelf(settings.home / "workflows"),
+        door=door,
+        github=github,
+        local=local,
+        sandboxes=sandboxes,
+        workshop=workshop,
+    )
+
+
+@asynccontextmanager
+async def working(parts: Parts) -> AsyncIterator[Colleague]:
+    """A worker on the running loop, and how others reach it."""
+    settings, workshop = parts.settings, parts.workshop
+    url = database.database_url(settings.database_url, settings.home)
+    worker = Worker(workshop, database_url=url, home=settings.home)
+    models = filter(None, (settings.model, settings.small_model))
+    async with (
+        parts.in_use(*(parts.gateway.prepare(model) for model in models)),
+        parts.store.only_worker(workshop.worker_id),
+    ):
+        await parts.door.open()
+        try:
+            await worker.start()
+            yield Colleague(worker)
+        finally:
+            await worker.stop()
+            await parts.door.close()
+
+
+def _services(parts: Parts, worker: Colleague | None) -> Services:
+    workshop, steering = parts.workshop, Steering(parts.workshop, worker)
+    return Services(
+        settings=parts.settings,
+        database=parts.store,
+        orders=workshop.orders,
+        feed=parts.feed,
+        forges=workshop.forges,
+        local_pull_requests=parts.local,
+        mirror_of=workshop.mirror_of,
+        sandboxes=parts.sandboxes,
+        agents=workshop.agents,
+        gateway=parts.gateway,
+        small_model=workshop.small_model,
+        workflows=Shelf(parts.settings.home / "workflows"),
         order_accepted=steering.wake,
         control=steering,
-        is_ready=lambda: _readiness(store),
+        is_ready=lambda: _readiness(parts.store),
     )
-    working = AsyncExitStack()
-    if hired:
-        await working.enter_async_context(store.only_worker(workshop.worker_id))
-        await door.open()
-        working.push_async_callback(door.close)
-        await hired.start()
-    chores = [asyncio.create_task(store.keep_tidy())]
-    for model in filter(None, (settings.model, settings.small_model)):
-        chores.append(asyncio.create_task(gateway.prepare(model)))
-    try:
-        yield Journeyman(services, workshop)
-    finally:
-        feed.close()
-        for chore in chores:
-            chore.cancel()
-        await asyncio.gather(*chores, return_exceptions=True)
-        if hired:
-            await hired.stop()
-        await working.aclose()
-        await gateway.close()
-        await sandboxes.close()
-        await github.aclose()
-        await store.close()
 
 
 def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent]:
@@ -209,10 +240,11 @@ async def _work(settings: Settings, on_ready: Callable[[str], None] | None) -> N
     told_to_stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
-    async with running(settings) as product:
+    _configure(settings)
+    async with working(build(settings)) as worker:
         _spare_the_collector()
         if on_ready:
-            on_ready(product.workshop.worker_id)
+            on_ready(worker.worker_id)
         await told_to_stop.wait()
 
 
@@ -220,9 +252,14 @@ async def _serve(
     settings: Settings, listener: socket.socket, worker: bool, on_ready: Callable[[str], None] | None
 ) -> None:
     _watch_children_cheaply()
-    async with running(settings, worker=worker) as product:
+    _configure(settings)
+    parts = build(settings)
+    async with AsyncExitStack() as stack:
+        colleague = None
+        if worker:
+            colleague = await stack.enter_async_context(working(build(settings, parts.feed)))
         config = uvicorn.Config(
-            create_app(product.services),
+            create_app(_services(parts, colleague)),
             loop="asyncio",  # spawning a process from uvloop costs five times as much
             http="httptools",
             log_config=None,
@@ -230,8 +267,17 @@ async def _serve(
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACEFUL_SECONDS,
         )
-        server = _Server(config, product.services.feed, lambda: on_ready and on_ready(settings.server_url))
-        await server.serve(sockets=[listener])
+        server = _Server(config, parts, lambda: on_ready and on_ready(settings.server_url))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        await asyncio.to_thread(asyncio.run, server.serve(sockets=[listener]))
+
+
+def _configure(settings: Settings) -> None:
+    redact = Redactor(settings.secrets()).redact
+    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redact)
+    failpoints.configure(settings.failpoints)
 
 
 def _watch_children_cheaply() -> None:
@@ -251,10 +297,14 @@ def _spare_the_collector() -> None:
 class _Server(uvicorn.Server):
     """Says when it answers, and ends the event streams first: else stopping would wait for every reader."""
 
-    def __init__(self, config: uvicorn.Config, feed: Feed, on_started: Callable[[], object]) -> None:
+    def __init__(self, config: uvicorn.Config, parts: Parts, on_started: Callable[[], object]) -> None:
         super().__init__(config)
-        self._feed = feed
+        self._parts = parts
         self._on_started = on_started
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        async with self._parts.in_use(self._parts.store.keep_tidy()):
+            await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -262,7 +312,7 @@ class _Server(uvicorn.Server):
         self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._feed.close()
+        self._parts.feed.close()
         super().handle_exit(sig, frame)
 
 

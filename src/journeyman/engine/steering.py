@@ -10,9 +10,9 @@ import time
 from typing import Any
 
 from journeyman.engine.again import fork, retry_from
+from journeyman.engine.colleague import Colleague
 from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest, stay_paused
 from journeyman.engine.waiting import decide
-from journeyman.engine.workers import Worker
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, Superseded, Transient
 from journeyman.work_orders.approvals import Answer
@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.1
 
 
 class Steering:
-    def __init__(self, workshop: Workshop, worker: Worker | None) -> None:
+    def __init__(self, workshop: Workshop, worker: Colleague | None) -> None:
         self._workshop = workshop
         self._worker = worker
 

@@ -2,12 +2,12 @@
 
 The feed carries no event, only the news that there are some: readers fetch from the log after
 their own cursor, so a missed wake-up costs a moment and never an event. Those who stand at the same place
-share one look into the log: what is written there never changes.
+share one look into the log: what is written there never changes. Whoever writes may do so in another thread,
+on another event loop than the readers'.
 """
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -34,12 +34,18 @@ class _Look:
 class _Readers:
     """Everybody who follows one order."""
 
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     news: set[asyncio.Event] = field(default_factory=set)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     changes: int = 0
     """How often there were news."""
     looks: dict[tuple[int, bool], _Look] = field(default_factory=dict)
     """What was found after a cursor, with chatter or without."""
+
+    def wake(self) -> None:
+        self.changes += 1
+        for waiter in self.news:
+            waiter.set()
 
     def seen(self, place: tuple[int, bool]) -> list[StoredEvent] | None:
         """What somebody else found there; that there was nothing holds until there are news, or a moment."""
@@ -60,29 +66,30 @@ class _Readers:
 class Feed:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: dict[str, _Readers] = defaultdict(_Readers)
+        self._waiting: dict[str, _Readers] = {}
         self._closed = False
         self._looking: asyncio.Task[None] | None = None
 
     def notify(self, order_id: str) -> None:
-        if order_id in self._waiting:
-            readers = self._waiting[order_id]
-            readers.changes += 1
-            for waiter in readers.news:
-                waiter.set()
+        """There are new events; may be said in any thread."""
+        readers = self._waiting.get(order_id)
+        if readers is not None:
+            readers.loop.call_soon_threadsafe(readers.wake)
 
     def close(self) -> None:
         """End every open stream: a server that stops must not wait for its readers."""
         self._closed = True
-        for order_id in list(self._waiting):
-            self.notify(order_id)
+        for readers in list(self._waiting.values()):
+            readers.loop.call_soon_threadsafe(readers.wake)
 
     async def follow(
         self, order_id: str, *, after: int = 0, without_chatter: bool = False
     ) -> AsyncIterator[StoredEvent]:
         """Every event after a cursor, those to come included, each once and in order."""
         news = asyncio.Event()
-        readers = self._waiting[order_id]
+        readers = self._waiting.get(order_id)
+        if readers is None:
+            readers = self._waiting[order_id] = _Readers()
         readers.news.add(news)
         self._look_out()
         try:
