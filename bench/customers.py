@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,18 +70,6 @@ class Customer:
         answer = await self._client.get(_ORDERS, params={"status": status, "limit": 1})
         total: int = answer.json()["total_count"]
         return total
-
-    async def time_reads(
-        self, order_id: str, *, pause: float, until: asyncio.Event, most: int = 100_000
-    ) -> list[float]:
-        """How long reading one order takes, again and again."""
-        times: list[float] = []
-        while not until.is_set() and len(times) < most:
-            began = time.monotonic()
-            await self.read(order_id)
-            times.append(time.monotonic() - began)
-            await asyncio.sleep(pause)
-        return times
 
 
 @asynccontextmanager

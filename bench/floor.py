@@ -1,10 +1,13 @@
 """The floor: the same git and jail operations by a plain script, with nothing durable and nobody watching.
 
-Git as it comes and the smallest jail that holds a process; a persistent shell inside it starts each command.
+Git as it comes: the mirror is refreshed, a worktree made, what changed is looked for, staged, committed,
+counted and pushed, as an order does. The jail has the namespaces of ours; a persistent shell in it starts each
+command.
 """
 
 import asyncio
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -49,6 +52,8 @@ class Floor:
     async def work(self, *, calls: int, latency: float, command: str) -> None:
         """An order whose agent calls a shell so many times, each after an answer that takes its time."""
         name, tree = self._next()
+        async with self._alone:
+            await _git(self._mirror, "fetch", "-q", "origin")
         await self._check_out(name, tree)
         shell = await asyncio.create_subprocess_exec(
             *_jail(tree), "bash", stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -63,6 +68,7 @@ class Floor:
         shell.stdin.close()
         await shell.wait()
         await self._publish(name, tree)
+        await asyncio.to_thread(shutil.rmtree, tree)
 
     async def _check_out(self, name: str, tree: Path) -> None:
         """As `worktree add` does it, with the files written outside the lock."""
@@ -72,15 +78,18 @@ class Floor:
         await _git(tree, "reset", "-q", "--hard")
 
     async def _publish(self, name: str, tree: Path) -> None:
+        await _git(tree, "status", "--porcelain")
         await _git(tree, "add", "-A")
         await _git(tree, *_IDENTITY, "commit", "-q", "-m", "Work")
+        await _git(tree, "diff", "--numstat", "main", "HEAD")
         await _git(tree, "push", "-q", "origin", name)
 
 
 def _jail(tree: Path) -> list[str]:
     own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
-    result = ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--die-with-parent"]
-    result += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    result = ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    result += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    result += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
     return [*result, "--bind", str(tree), str(tree), "--chdir", str(tree)]
 
 
@@ -89,6 +98,8 @@ async def _git(place: Path, *arguments: str) -> None:
 
 
 async def _run(place: str, *command: str) -> None:
-    process = await asyncio.create_subprocess_exec(*command, cwd=place, stdin=subprocess.DEVNULL)
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     code = await process.wait()
     assert code == 0, command

@@ -1,7 +1,8 @@
 """Many orders at once on SQLite: 100 of them, 10 shell calls each, on a model that takes 200 ms to answer.
 
 The floor does the same git and jail operations with the same waits and nothing else. While the orders run,
-one order is read again and again, and the server's memory is looked at: its growth is what the orders cost.
+one order is read again and again by somebody else, and the server's memory is looked at: its growth is what
+the orders cost.
 The memory of the jails' own processes is told apart, with shared pages divided among those who share them.
 """
 
@@ -26,6 +27,7 @@ from bench.measuring import (
     small_repository,
     tree_of,
 )
+from bench.reading import reading
 from tests.journeys.product import Product
 
 _CALLS = 10
@@ -80,20 +82,19 @@ async def _measure(product: Product, repository: Path, floor: Floor, count: int)
     async with customer(product.url) as someone:
         known = await someone.submit(repository, MODEL)
         await someone.finish(known)
-        idle = await someone.time_reads(known, pause=0.005, until=asyncio.Event(), most=400)
+        with reading(product.url, known, pause=0.005, most=400) as reader:
+            idle = await asyncio.to_thread(reader.end)
         memory = Memory(memory_mb(product.pid, "VmRSS"))
-        began = time.monotonic()
         done = asyncio.Event()
-        watching = asyncio.gather(
-            someone.time_reads(known, pause=_PAUSE, until=done),
-            memory.watch(product.pid, done),
-            memory.look_at_jails(product.pid, 5.0),
-        )
-        await asyncio.gather(*(someone.submit(repository, MODEL) for _ in range(count)))
-        await someone.until_completed(count + 1)
-        ours = time.monotonic() - began
+        with reading(product.url, known, pause=_PAUSE) as reader:
+            began = time.monotonic()
+            watching = asyncio.gather(memory.watch(product.pid, done), memory.look_at_jails(product.pid, 5.0))
+            await asyncio.gather(*(someone.submit(repository, MODEL) for _ in range(count)))
+            await someone.until_completed(count + 1)
+            ours = time.monotonic() - began
+            busy = await asyncio.to_thread(reader.end)
         done.set()
-        busy, _, _ = await watching
+        await watching
     began = time.monotonic()
     work = (floor.work(calls=_CALLS, latency=_LATENCY, command=_COMMAND) for _ in range(count))
     await asyncio.gather(*work)
