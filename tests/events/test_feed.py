@@ -39,6 +39,38 @@ async def test_a_reader_gets_what_was_and_what_comes(database: Database) -> None
     assert [stored.sequence for stored in await asyncio.wait_for(reader, 10)] == list(range(1, 31))
 
 
+async def test_events_may_be_written_on_another_loop_than_the_readers(
+    database: Database, database_url: str, home: Path
+) -> None:
+    asyncio.get_running_loop().set_debug(True)  # what is not safe between threads is then refused
+    feed = Feed(database)
+    orders = WorkOrders(database, feed, Redactor([]))
+    await orders.emit("wo-1", text(1))
+    first = asyncio.Event()
+
+    async def follow() -> list[int]:
+        numbers = []
+        async for stored in feed.follow("wo-1"):
+            numbers.append(stored.sequence)
+            first.set()
+            if stored.event.type == "agent_work_order_completed":
+                break
+        return numbers
+
+    async def write_there() -> None:
+        there = Database(async_url(database_url, home))
+        elsewhere = WorkOrders(there, feed, Redactor([]))
+        for n in range(20):
+            await elsewhere.emit("wo-1", text(n))
+        await elsewhere.emit("wo-1", AgentWorkOrderCompleted(verification="passed"))
+        await there.close()
+
+    reader = asyncio.create_task(follow())
+    await first.wait()
+    await asyncio.to_thread(asyncio.run, write_there())
+    assert await asyncio.wait_for(reader, 10) == list(range(1, 23))
+
+
 async def test_a_reader_goes_on_after_its_cursor(database: Database) -> None:
     feed = Feed(database)
     orders = WorkOrders(database, feed, Redactor([]))
