@@ -95,7 +95,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         repository_url=repository.as_uri(),
         sandbox_type="git_worktree",
         workflow_type="agent_workflow_build",
-        workflow={},
+        workflow={"steps": []},
         title=_TASK,
         initial_prompt=_TASK,
         agent="builtin",
