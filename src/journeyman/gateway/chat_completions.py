@@ -7,30 +7,25 @@ fifty turns writing it anew would take longer than everything else between two c
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from weakref import finalize
-
-import httpx2
 
 from journeyman.access.redaction import Redactor
 from journeyman.gateway.chat_frames import ChatAnswer, Frames
 from journeyman.gateway.faults import told_break, told_cut, told_status
+from journeyman.gateway.line import Connection, Line
 from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer, ToolResults, UserMessage
+from journeyman.gateway.patience import Patience
 
-_BREAKS = (httpx2.HTTPError, httpx2.StreamError)
 _LAST_BYTES_SECONDS = 1.0
 """What follows the end of an answer is waited for, because only then the connection can be used again."""
 
 
 class ChatModel:
-    def __init__(
-        self, name: str, model: str, *, base_url: str, key: str, http: httpx2.AsyncClient, redactor: Redactor
-    ) -> None:
+    def __init__(self, name: str, model: str, line: Line, patience: Patience, redactor: Redactor) -> None:
         self._name = name
         self._model = model
-        self._url = httpx2.URL(f"{base_url.rstrip('/')}/chat/completions")
-        self._headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-        self._http = http
+        self._line = line
+        self._patience = patience
         self._redactor = redactor
         self._written: dict[int, _Conversation] = {}
 
@@ -40,25 +35,32 @@ class ChatModel:
         body = self._conversation(messages[0]).request(self._model, messages, instructions, tools)
         answer, frames = ChatAnswer(), Frames()
         try:
-            async with self._http.stream("POST", self._url, content=body, headers=self._headers) as response:
-                if response.status_code != 200:
-                    said = await response.aread()
+            async with self._line.post(body) as connection:
+                if connection.status != 200:
+                    said = []
+                    while chunk := await self._read(connection):
+                        said.append(chunk)
                     raise told_status(
-                        response.status_code, response.headers, said, self._name, self._redactor
+                        connection.status, connection.headers, b"".join(said), self._name, self._redactor
                     )
-                async with aclosing(response.aiter_bytes()) as chunks:
-                    async for chunk in chunks:
-                        # A chunk without any text is passed on too: it is a sign of life.
-                        yield self._take(chunk, frames, answer)
-                        if answer.is_done:
-                            await _read_on(chunks)
-                            break
-        except _BREAKS as error:
+                while chunk := await self._read(connection):
+                    # A chunk without any text is passed on too: it is a sign of life.
+                    yield self._take(chunk, frames, answer)
+                    if answer.is_done:
+                        await _read_on(connection)
+                        break
+        except OSError as error:
             raise told_break(str(error) or type(error).__name__, self._name, self._redactor) from None
         message = answer.message()
         if message is None:
             raise told_cut(self._name)
         yield message
+
+    async def _read(self, connection: Connection) -> bytes:
+        chunk = await connection.read()
+        if connection.size > self._patience.answer_bytes:
+            raise self._patience.too_large(self._name)
+        return chunk
 
     def _take(self, chunk: bytes, frames: Frames, answer: ChatAnswer) -> str:
         try:
@@ -156,10 +158,10 @@ def _dump(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-async def _read_on(chunks: AsyncGenerator[bytes, None]) -> None:
+async def _read_on(connection: Connection) -> None:
     try:
         async with asyncio.timeout(_LAST_BYTES_SECONDS):
-            async for _ in chunks:
+            while await connection.read():
                 pass
-    except (TimeoutError, *_BREAKS):
+    except OSError:
         return  # the answer is whole; the connection is closed instead of kept

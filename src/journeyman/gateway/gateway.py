@@ -28,8 +28,9 @@ from journeyman.gateway.providers import (
     Model,
     ModelName,
     Provider,
-    build_model,
+    chat_line,
     key_of,
+    library_model,
     new_http_client,
     parse_model_name,
     require_key,
@@ -41,6 +42,8 @@ from journeyman.work_orders.order import Usage
 
 if TYPE_CHECKING:
     import httpx2
+
+    from journeyman.gateway.line import Line
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class Answer:
 class _Clients:
     """What belongs to one event loop: connections cannot be shared between loops."""
 
-    http: "httpx2.AsyncClient"
+    http: "httpx2.AsyncClient | None" = None
+    """Made when it is first needed, as the line is: reading whom to trust takes a while."""
+    line: "Line | None" = None
     models: dict[ModelName, Model] = field(default_factory=dict)
 
 
@@ -124,8 +129,7 @@ class Gateway:
 
     async def listed_models(self) -> tuple[list[ModelInfo], list[str]]:
         """What can be chosen, as the providers with a key say themselves, and which could not be asked."""
-        clients = await self._clients_of_loop()
-        names, troubles = await self._catalogue.names(clients.http)
+        names, troubles = await self._catalogue.names(await self._http())
         return await asyncio.to_thread(self.models, names), troubles
 
     def needs(self) -> str:
@@ -174,7 +178,11 @@ class Gateway:
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         clients = self._clients.pop(asyncio.get_running_loop(), None)
-        if clients:
+        if clients is None:
+            return
+        if clients.line is not None:
+            clients.line.close()
+        if clients.http is not None:
             await clients.http.aclose()
 
     @asynccontextmanager
@@ -220,21 +228,38 @@ class Gateway:
         return ScriptedModel(call.model, script, self._redactor, role=call.role, attempt=call.attempt)
 
     async def _built(self, name: ModelName) -> Model:
-        clients = await self._clients_of_loop()
-        if name in clients.models:
-            return clients.models[name]
+        models = self._clients_of_loop().models
+        if name in models:
+            return models[name]
         # The table of prices is read here because it, too, would hold up the loop when it is first used.
         await self._prices.looked_up(str(name))
-        model = await asyncio.to_thread(build_model, self._settings, name, clients.http, self._redactor)
-        return clients.models.setdefault(name, model)
+        if name.provider == "openai":
+            from journeyman.gateway.chat_completions import ChatModel
 
-    async def _clients_of_loop(self) -> _Clients:
-        loop = asyncio.get_running_loop()
-        clients = self._clients.get(loop)
-        if clients is None:
-            made = _Clients(await asyncio.to_thread(new_http_client, self._patience))
-            clients = self._clients.setdefault(loop, made)
-        return clients
+            line = await self._line(name)
+            return models.setdefault(
+                name, ChatModel(str(name), name.model, line, self._patience, self._redactor)
+            )
+        http = await self._http()
+        model = await asyncio.to_thread(library_model, self._settings, name, http, self._redactor)
+        return models.setdefault(name, model)
+
+    async def _line(self, name: ModelName) -> "Line":
+        clients = self._clients_of_loop()
+        if clients.line is None:
+            made = await asyncio.to_thread(chat_line, self._settings, name)
+            clients.line = clients.line or made
+        return clients.line
+
+    async def _http(self) -> "httpx2.AsyncClient":
+        clients = self._clients_of_loop()
+        if clients.http is None:
+            made = await asyncio.to_thread(new_http_client, self._patience)
+            clients.http = clients.http or made
+        return clients.http
+
+    def _clients_of_loop(self) -> _Clients:
+        return self._clients.setdefault(asyncio.get_running_loop(), _Clients())
 
     def _model_info(self, name: ModelName) -> ModelInfo:
         price = self._prices.of(str(name))

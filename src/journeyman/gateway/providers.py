@@ -16,6 +16,8 @@ from journeyman.settings import Settings
 if TYPE_CHECKING:
     import httpx2
 
+    from journeyman.gateway.line import Line
+
 Provider = Literal["openai", "anthropic", "google", "scripted"]
 
 KEY_NAMES: dict[Provider, str] = {
@@ -98,7 +100,7 @@ def base_url_of(settings: Settings, provider: Provider) -> str:
 
 
 def new_http_client(patience: Patience | None = None) -> "httpx2.AsyncClient":
-    """One pool for all providers, wide enough for every order at once. Without patience, its user counts."""
+    """One pool for all libraries, wide enough for every order at once. Without patience, its user counts."""
     import httpx2
 
     from journeyman.gateway.bounded import bounding
@@ -111,16 +113,22 @@ def new_http_client(patience: Patience | None = None) -> "httpx2.AsyncClient":
     )
 
 
-def build_model(settings: Settings, name: ModelName, http: "httpx2.AsyncClient", redactor: Redactor) -> Model:
-    """What speaks to the model. Slow the first time, where it imports the provider's library."""
-    key = require_key(settings, name)
-    base_url = base_url_of(settings, name.provider)
-    if name.provider == "openai":
-        from journeyman.gateway.chat_completions import ChatModel
+def chat_line(settings: Settings, name: ModelName) -> "Line":
+    """The way to the server that speaks chat completions, for all of its models."""
+    from journeyman.gateway.line import Line
 
-        return ChatModel(str(name), name.model, base_url=base_url, key=key, http=http, redactor=redactor)
+    key, base_url = require_key(settings, name), base_url_of(settings, name.provider)
+    headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+    return Line(f"{base_url}/chat/completions", headers)
+
+
+def library_model(
+    settings: Settings, name: ModelName, http: "httpx2.AsyncClient", redactor: Redactor
+) -> Model:
+    """Slow the first time, where it imports the provider's library."""
     from journeyman.gateway.library import LibraryModel, anthropic_model, google_model
 
+    key, base_url = require_key(settings, name), base_url_of(settings, name.provider)
     if name.provider == "anthropic":
         model = anthropic_model(name.model, base_url=base_url, key=key, http=http)
     else:
