@@ -1,6 +1,9 @@
+import random
 from pathlib import Path
 
+import genai_prices
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 
 from journeyman.errors import InvalidSetting
 from journeyman.gateway.messages import Tokens
@@ -41,6 +44,35 @@ def test_reading_from_the_cache_is_cheaper_than_the_table_says_of_input() -> Non
     assert fresh is not None
     assert cached is not None
     assert cached < fresh
+
+
+def test_every_cost_is_exactly_what_the_table_says() -> None:
+    prices, chance, compared = Prices({}), random.Random(7), 0
+    for provider in get_snapshot().providers:
+        if provider.id not in ("openai", "anthropic", "google"):
+            continue
+        for name in (model.id for model in provider.models):
+            model = f"{provider.id}/{name}"
+            if prices.of(model) is None:
+                continue
+            for most in (1, 100, 10_000, 127_999, 128_001, 199_999, 200_001, 272_001, 2_000_000):
+                tokens_in = most - chance.randrange(max(1, most // 2_000))
+                read = chance.randrange(tokens_in + 1)
+                written = chance.randrange(tokens_in - read + 1)
+                out = chance.randrange(100_000)
+                usage = genai_prices.Usage(
+                    input_tokens=tokens_in,
+                    output_tokens=out,
+                    cache_read_tokens=read,
+                    cache_write_tokens=written,
+                )
+                said = genai_prices.calc_price(usage, name, provider_id=provider.id)
+                assert prices.cost(model, Tokens(tokens_in, out, read, written)) == float(said.total_price), (
+                    model,
+                    usage,
+                )
+                compared += 1
+    assert compared > 1000
 
 
 def test_a_cost_is_known_even_where_a_server_counts_nonsense() -> None:

@@ -7,6 +7,7 @@ unknown price must not look like a free one.
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from journeyman.gateway.messages import Tokens
@@ -35,6 +36,7 @@ class Prices:
     def __init__(self, own: Mapping[str, ModelPrice]) -> None:
         self._own = own
         self._known: dict[str, Price | None] = {}
+        self._rates: dict[str, list[_Rates] | None] = {}
 
     def of(self, model: str) -> Price | None:
         if model not in self._known:
@@ -59,14 +61,15 @@ class Prices:
             return None
         # Servers have been seen to count more cached tokens than tokens; the price table refuses that.
         cache_read = min(tokens.cache_read, tokens.input)
-        known = _calculate(
-            model,
-            input_tokens=tokens.input,
-            output_tokens=tokens.output,
-            cache_read_tokens=cache_read,
-            cache_write_tokens=min(tokens.cache_write, tokens.input - cache_read),
+        counted = Tokens(
+            tokens.input, tokens.output, cache_read, min(tokens.cache_write, tokens.input - cache_read)
         )
-        return float(known.total_price) if known else None
+        if model not in self._rates:
+            self._rates[model] = _rates_of(model)
+        rates = self._rates[model]
+        if rates is None:
+            return _table_cost(model, counted)
+        return next(each for each in rates if each.above < counted.input).cost(counted)
 
     def _look_up(self, model: str) -> Price | None:
         own = self._own.get(model)
@@ -84,6 +87,68 @@ class Prices:
 def context_window_of(model: str) -> int | None:
     known = _calculate(model, input_tokens=1)
     return known.model.context_window if known else None
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """What the table takes for calls that read more than some tokens, exactly."""
+
+    above: int
+    call: Decimal
+    input: Decimal
+    output: Decimal
+    cache_read: Decimal
+    cache_write: Decimal
+    """The last two are what a token read from or written to a cache costs more than any other, or less."""
+
+    def cost(self, tokens: Tokens) -> float:
+        return float(
+            self.call
+            + tokens.input * self.input
+            + tokens.output * self.output
+            + tokens.cache_read * self.cache_read
+            + tokens.cache_write * self.cache_write
+        )
+
+
+def _rates_of(model: str) -> list[_Rates] | None:
+    """A model's rates, those for the longest prompts first: the table itself takes long to ask.
+
+    None for one whose price changes with the date or the hour, for which it has to be asked each time.
+    """
+    known = _calculate(model, input_tokens=1)
+    if known is None or isinstance(known.model.prices, list):
+        return None
+    tiers = {tier.start for price in vars(known.model_price).values() for tier in getattr(price, "tiers", ())}
+    return [_rates_above(model, start) for start in sorted({0, *tiers}, reverse=True)]
+
+
+def _rates_above(model: str, start: int) -> _Rates:
+    def total(more: int = 0, **others: int) -> Decimal:
+        known = _calculate(model, input_tokens=start + 1 + more, **others)
+        assert known is not None
+        return known.total_price
+
+    least, read = total(), total(1) - total()
+    return _Rates(
+        start,
+        least - (start + 1) * read,
+        read,
+        total(output_tokens=1) - least,
+        total(cache_read_tokens=1) - least,
+        total(cache_write_tokens=1) - least,
+    )
+
+
+def _table_cost(model: str, tokens: Tokens) -> float | None:
+    known = _calculate(
+        model,
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+    )
+    return float(known.total_price) if known else None
 
 
 def _own_cost(price: ModelPrice, tokens: Tokens) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -139,9 +140,7 @@ class ModelCalls:
     async def _add(self, connection: Transaction, usd: float) -> None:
         """Count what calls took that are over. Their rows are locked before this one, here as everywhere."""
         if usd:
-            total = upserting(self._database.dialect)(model_spending).values(id=1, spent_usd=usd)
-            added = {"spent_usd": model_spending.c.spent_usd + total.excluded.spent_usd}
-            await connection.execute(total.on_conflict_do_update(index_elements=["id"], set_=added))
+            await connection.execute(_adding(self._database.dialect), {"id": 1, "spent_usd": usd})
 
     async def of_order(self, order_id: str) -> list[Line]:
         """An order's calls that are over, added up by everything that tells them apart."""
@@ -234,6 +233,13 @@ def _summing(scope: ColumnElement[bool] | TextClause) -> Select[Any]:
         total(1, going=False).label("spent_calls"),
         total(1, going=True).label("promised_calls"),
     ).where(scope)
+
+
+@cache
+def _adding(dialect: str) -> Any:
+    total = upserting(dialect)(model_spending)
+    added = {"spent_usd": model_spending.c.spent_usd + total.excluded.spent_usd}
+    return total.on_conflict_do_update(index_elements=["id"], set_=added)
 
 
 # Built once: these are run for every call of a model.
