@@ -64,6 +64,7 @@ _PASSING = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
 )
+_KEPT_READERS = 10
 _ANSWER_SECONDS = 3.0
 _CHECKPOINT_EVERY_SECONDS = 5.0
 _LOCK_ATTEMPTS = 30
@@ -181,29 +182,44 @@ class Database:
 
 
 class _SQLite:
+    """Connections stay open from one user to the next: a pool would cost as much as a statement."""
+
     def __init__(self, url: str) -> None:
         self._engine = create_engine(url)
         self._own_turn = asyncio.Lock()
+        self._writer: Connection | None = None
+        self._readers: list[Connection] = []
         event.listen(self._engine, "connect", _prepare_sqlite)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator["_Inline"]:
-        with self._engine.connect() as connection:
+        connection = self._readers.pop() if self._readers else self._engine.connect()
+        try:
             yield _Inline(connection)
+        except BaseException:
+            connection.close()
+            raise
+        if len(self._readers) < _KEPT_READERS:
+            self._readers.append(connection)
+        else:
+            connection.close()
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["_Inline"]:
         # SQLite has one writer at a time. Writers queue here instead of in its busy loop, which would wake
         # them in no order after pauses of up to seconds.
         async with self._own_turn:
-            with self._engine.connect() as connection:
-                await _begin(connection)
-                try:
-                    yield _Inline(connection)
-                except BaseException:
-                    connection.rollback()
-                    raise
-                connection.commit()
+            connection = self._writer or self._engine.connect()
+            self._writer = None
+            try:
+                driver = _driver(connection)
+                await _begin(driver)
+                yield _Inline(connection)
+                driver.execute("COMMIT")
+            except BaseException:
+                connection.close()  # which rolls back
+                raise
+            self._writer = connection
 
     @asynccontextmanager
     async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
@@ -214,16 +230,26 @@ class _SQLite:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
 
     async def close(self) -> None:
+        for connection in filter(None, (self._writer, *self._readers)):
+            connection.close()
+        self._writer = None
+        self._readers.clear()
         self._engine.dispose()
 
 
-async def _begin(connection: Connection) -> None:
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+async def _begin(driver: sqlite3.Connection) -> None:
     """Take the writer's place, waiting a while for another process that has it."""
     give_up = time.monotonic() + _TURN_SECONDS
     while True:
         try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError:
+            driver.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
             if time.monotonic() > give_up:
                 raise
             await asyncio.sleep(_LOCK_PAUSE_SECONDS)
@@ -236,8 +262,8 @@ def _outages_told() -> Iterator[None]:
     """Turns the driver's word for a database that takes nothing just now into ours."""
     try:
         yield
-    except (OperationalError, InterfaceError, PoolTimeout) as error:
-        cause = getattr(error, "orig", None)
+    except (OperationalError, InterfaceError, PoolTimeout, sqlite3.OperationalError) as error:
+        cause = getattr(error, "orig", error)
         if isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode or 0) & 0xFF not in _PASSING:
             raise
         raise StoreUnavailable(
