@@ -1,15 +1,17 @@
 """What happens in a turn, on its way to whoever listens: in order, and several at a time.
 
-Every telling is a transaction. A tenth of a second is gathered first, which a reader cannot tell from the
-stream itself; so what a tool answered is written while the model is being asked already. What must be known
-before something begins is told with `flush`.
+Every telling is a transaction. What the model says is gathered for a tenth of a second, which a reader cannot
+tell from the stream itself. All else is gathered for longer: what a tool answered is written while the model
+is being asked already, or together with a quick answer. What must be known before something begins is told
+with `flush`.
 """
 
 import asyncio
 
 from journeyman.agents.base import Happening, OnHappening, Said
 
-_GATHER_SECONDS = 0.1
+_SPEECH_SECONDS = 0.1
+_GATHER_SECONDS = 0.3
 _GATHER_CHARACTERS = 1000
 
 
@@ -25,12 +27,12 @@ class Telling:
 
     def add(self, *happenings: Happening) -> None:
         self._pending += happenings
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._due)
+        self._tell_within(_GATHER_SECONDS)
 
     async def say(self, text: str) -> None:
         self._size += len(text)
-        self.add(Said(text))
+        self._pending.append(Said(text))
+        self._tell_within(_SPEECH_SECONDS)
         if self._size >= _GATHER_CHARACTERS:
             await self.flush()
 
@@ -47,7 +49,13 @@ class Telling:
         if self._sending is None or (self._sending.done() and self._sending.exception() is None):
             self._sending = asyncio.create_task(self._send())
         elif not self._sending.done():
-            self._timer = asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._due)
+            self._tell_within(_SPEECH_SECONDS)
+
+    def _tell_within(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        if self._timer is None or self._timer.when() > loop.time() + seconds:
+            self._stop_timer()
+            self._timer = loop.call_later(seconds, self._due)
 
     async def _send(self) -> None:
         gathered = _joined(self._pending)
