@@ -6,6 +6,7 @@ out of whole lines, whoever wrote them: what a library warns of comes through he
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -76,9 +77,14 @@ def log_for_order(order_id: str, event: str, *, level: Level = "info", **fields:
         "agent_work_order_id": order_id,
         **fields,
     }
+    line = _redact(json.dumps(entry, ensure_ascii=False, default=str)) + "\n"
     try:
-        with (_log_directory / f"{order_id}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(_redact(json.dumps(entry, ensure_ascii=False, default=str)) + "\n")
+        # Without Python's file objects, which take three times as long for a single line.
+        file = os.open(f"{_log_directory}/{order_id}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(file, line.encode())
+        finally:
+            os.close(file)
     except OSError as error:
         # The file repeats what the events tell; a full disk must not stop what it is only a copy of.
         logger().warning("order_log_not_written", agent_work_order_id=order_id, error=str(error))

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select
 
-from journeyman.database import Database, Transaction, upserting
+from journeyman.database import Database, Transaction, carry_out, upserting
 from journeyman.errors import Superseded
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
@@ -24,7 +24,24 @@ async def append(
 
     With a holder, only if the order is still theirs: else Superseded is raised and nothing is written.
     """
-    return await connection.run_sync(_append, order_id, new, holder) if new or holder else []
+    if not new and not holder:
+        return []
+    count = _counting(connection.dialect.name, holder is not None)
+    values = {"order_id": order_id, "more": len(new)} | ({"held_by": holder} if holder else {})
+    counted = await carry_out(connection, count, values)
+    if not counted:
+        raise Superseded(f"{order_id} is no longer held by {holder}", hint="Another worker goes on with it.")
+    if not new:
+        return []
+    before, now = counted[0][0] - len(new), datetime.now(UTC)
+    stored = [
+        StoredEvent.model_construct(
+            agent_work_order_id=order_id, sequence=before + place, timestamp=now, event=event
+        )
+        for place, event in enumerate(new, start=1)
+    ]
+    await carry_out(connection, _WRITE, [_row(one) for one in stored])
+    return stored
 
 
 @cache
@@ -45,37 +62,14 @@ def _counting(dialect: str, for_holder: bool) -> Any:
 _WRITE = insert(events)
 
 
-def _append(
-    connection: Connection, order_id: str, new: Sequence[Event], holder: str | None
-) -> list[StoredEvent]:
-    count = _counting(connection.dialect.name, holder is not None)
-    values = {"order_id": order_id, "more": len(new)} | ({"held_by": holder} if holder else {})
-    last = connection.execute(count, values).scalar()
-    if last is None:
-        raise Superseded(f"{order_id} is no longer held by {holder}", hint="Another worker goes on with it.")
-    if not new:
-        return []
-    now = datetime.now(UTC)
-    stored = [
-        StoredEvent.model_construct(
-            agent_work_order_id=order_id, sequence=last - len(new) + place, timestamp=now, event=event
-        )
-        for place, event in enumerate(new, start=1)
-    ]
-    connection.execute(
-        _WRITE,
-        [
-            {
-                "agent_work_order_id": order_id,
-                "sequence": one.sequence,
-                "timestamp": one.timestamp,
-                "type": one.event.type,
-                "data": one.event.model_dump(mode="json", exclude={"type"}),
-            }
-            for one in stored
-        ],
-    )
-    return stored
+def _row(stored: StoredEvent) -> dict[str, Any]:
+    return {
+        "agent_work_order_id": stored.agent_work_order_id,
+        "sequence": stored.sequence,
+        "timestamp": stored.timestamp,
+        "type": stored.event.type,
+        "data": stored.event.model_dump(mode="json", exclude={"type"}),
+    }
 
 
 async def read(

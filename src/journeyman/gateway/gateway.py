@@ -276,5 +276,5 @@ class Gateway:
 
 
 def _characters(call: ModelCall) -> int:
-    offered = sum(len(str(tool.schema)) + len(tool.description) for tool in call.tools)
+    offered = sum(tool.characters for tool in call.tools)
     return characters_in(call.messages) + len(call.instructions) + offered

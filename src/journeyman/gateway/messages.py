@@ -5,6 +5,7 @@ ledger need to know no provider.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 Finish = Literal["stop", "tool_calls", "length", "refusal"]
@@ -19,6 +20,11 @@ class ToolOffer:
     description: str
     schema: dict[str, Any] = field(repr=False)
     """JSON schema of its arguments."""
+
+    @cached_property
+    def characters(self) -> int:
+        """About as many as it takes to offer it."""
+        return len(str(self.schema)) + len(self.description)
 
 
 @dataclass(frozen=True)

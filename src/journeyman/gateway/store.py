@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from journeyman.database import Database, Transaction, upserting
+from journeyman.database import Database, Transaction, carry_out, upserting
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import Need
 from journeyman.gateway.messages import Tokens
@@ -113,7 +113,7 @@ class ModelCalls:
                 await self._add(connection, sum(filter(None, estimates)))
             if not may_go(await _spending(connection, account.order_id, now, wanted)):
                 return False
-            await connection.execute(_INSERT, _row(call_id, account, need, now))
+            await carry_out(connection, _INSERT, _row(call_id, account, need, now))
         return True
 
     async def close(self, call_id: str, *, state: str, tokens: Tokens | None, cost_usd: float | None) -> None:
@@ -129,18 +129,19 @@ class ModelCalls:
             "completed_at": datetime.now(UTC),
         }
         async with self._database.writing() as connection:
-            row = (await connection.execute(_CLOSE_UNDER_WAY, values)).first()
+            closed = await carry_out(connection, _CLOSE_UNDER_WAY, values)
             counted_before = 0.0
-            if row is None:  # it was taken for lost meanwhile, and counted by its estimate
-                row = (await connection.execute(_CLOSED, {"of_call": call_id})).one()
-                counted_before = _taken(row.cost_usd, row.reserved_usd)
+            if not closed:  # it was taken for lost meanwhile, and counted by its estimate
+                closed = await carry_out(connection, _CLOSED, {"of_call": call_id})
+                counted_before = _taken(*closed[0])
                 await connection.execute(_CLOSE, values)
-            await self._add(connection, _taken(cost_usd, row.reserved_usd) - counted_before)
+            _, reserved_usd = closed[0]
+            await self._add(connection, _taken(cost_usd, reserved_usd) - counted_before)
 
     async def _add(self, connection: Transaction, usd: float) -> None:
         """Count what calls took that are over. Their rows are locked before this one, here as everywhere."""
         if usd:
-            await connection.execute(_adding(self._database.dialect), {"id": 1, "spent_usd": usd})
+            await carry_out(connection, _adding(self._database.dialect), {"id": 1, "spent_usd": usd})
 
     async def of_order(self, order_id: str) -> list[Line]:
         """An order's calls that are over, added up by everything that tells them apart."""
@@ -197,7 +198,8 @@ def _totals() -> list[ColumnElement[Any]]:
 async def _spending(
     connection: Transaction, order_id: str, now: datetime, wanted: Collection[str]
 ) -> Spending:
-    budget = (await connection.execute(_BUDGET, {"of_order": order_id})).scalar()
+    found = await carry_out(connection, _BUDGET, {"of_order": order_id})
+    budget = found[0][0] if found else None
     values = {
         "of_order": order_id,
         "midnight": now.replace(hour=0, minute=0, second=0, microsecond=0),

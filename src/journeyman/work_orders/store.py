@@ -27,7 +27,7 @@ from sqlalchemy.exc import IntegrityError
 
 from journeyman import telemetry
 from journeyman.access.redaction import Redactor
-from journeyman.database import Database, Transaction, upserting
+from journeyman.database import Database, Transaction, carry_out, upserting
 from journeyman.errors import Conflict, NotFound, Superseded
 from journeyman.events import log
 from journeyman.events.feed import Feed
@@ -316,7 +316,7 @@ class WorkOrders:
         }
         async with self.writing() as writing:
             for statement in _ADD_USAGE:
-                await writing.execute(statement, values)
+                await carry_out(writing.connection, statement, values)
             await writing.tell(order_id, *happened)
 
     async def steps(self, order_id: str) -> list[StepRecord]:
