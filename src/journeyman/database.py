@@ -287,16 +287,16 @@ def _outages_told() -> Iterator[None]:
 
 async def carry_out(
     connection: Transaction, statement: UpdateBase | Select[Any], values: Values
-) -> Sequence[Sequence[Any]]:
-    """The rows of a statement that is built once and run for every event, or every call of a model.
+) -> Sequence[Mapping[str, Any]]:
+    """The rows of a statement that is built once and run for every event, call of a model or step.
 
     On SQLite it goes straight to the driver, because SQLAlchemy's way there takes several times as long as
-    the statement. Rows come as SQLite has them: ask for numbers and texts only.
+    the statement itself.
     """
     if isinstance(connection, _Inline):
         return connection.carry_out(statement, values)
     result = await connection.execute(statement, values)
-    return result.all() if result.returns_rows else ()
+    return [row._asdict() for row in result] if result.returns_rows else ()
 
 
 class _Inline:
@@ -313,35 +313,41 @@ class _Inline:
     async def run_sync(self, act: Callable[..., Any], /, *arguments: Any) -> Any:
         return act(self._connection, *arguments)
 
-    def carry_out(self, statement: UpdateBase | Select[Any], values: Values) -> Sequence[Sequence[Any]]:
-        first = values if isinstance(values, Mapping) else values[0]
-        known = _Written.of(statement, tuple(first), self._connection.dialect)
-        driver = _driver(self._connection)
+    def carry_out(self, statement: UpdateBase | Select[Any], values: Values) -> Sequence[Mapping[str, Any]]:
+        driver, dialect = _driver(self._connection), self._connection.dialect
         if isinstance(values, Mapping):
-            return driver.execute(known.text, known.in_order(values)).fetchall()
+            known = _Written.of(statement, tuple(values), dialect)
+            return [known.read(row) for row in driver.execute(known.text, known.in_order(values))]
+        known = _Written.of(statement, tuple(values[0]), dialect)
         driver.executemany(known.text, map(known.in_order, values))
         return ()
 
 
 @dataclass(frozen=True)
 class _Written:
-    """A statement as SQLite's driver wants it."""
+    """A statement as SQLite's driver wants it: what SQLAlchemy would find out each time, found out once."""
 
     text: str
     parameters: Sequence[tuple[str, Any, Callable[[Any], Any] | None]]
     """In their order: the name, the value where none is given, and what makes of it what SQLite stores."""
+    columns: Sequence[tuple[str, Callable[[Any], Any] | None]]
+    """Of its rows: the name, and what makes of a value what was stored."""
 
     @staticmethod
     @cache
     def of(statement: UpdateBase | Select[Any], names: tuple[str, ...], dialect: Dialect) -> "_Written":
         compiled = statement.compile(dialect=dialect, column_keys=list(names))
         assert isinstance(compiled, SQLCompiler)
-        own = compiled.params
+        own, binds = compiled.params, compiled.binds
         return _Written(
             str(compiled),
             [
-                (name, own[name], compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect))
+                (name, own[name], binds[name].type.dialect_impl(dialect).bind_processor(dialect))
                 for name in compiled.positiontup or ()
+            ],
+            [
+                (str(column.key), column.type.dialect_impl(dialect).result_processor(dialect, None))
+                for column in statement.exported_columns
             ],
         )
 
@@ -350,6 +356,12 @@ class _Written:
             values.get(name, own) if write is None else write(values.get(name, own))
             for name, own, write in self.parameters
         ]
+
+    def read(self, row: Sequence[Any]) -> dict[str, Any]:
+        return {
+            name: value if read is None else read(value)
+            for (name, read), value in zip(self.columns, row, strict=True)
+        }
 
 
 class _PostgreSQL:

@@ -33,7 +33,7 @@ async def append(
         raise Superseded(f"{order_id} is no longer held by {holder}", hint="Another worker goes on with it.")
     if not new:
         return []
-    before, now = counted[0][0] - len(new), datetime.now(UTC)
+    before, now = counted[0]["last_sequence"] - len(new), datetime.now(UTC)
     stored = [
         StoredEvent.model_construct(
             agent_work_order_id=order_id, sequence=before + place, timestamp=now, event=event

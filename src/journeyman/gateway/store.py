@@ -133,10 +133,9 @@ class ModelCalls:
             counted_before = 0.0
             if not closed:  # it was taken for lost meanwhile, and counted by its estimate
                 closed = await carry_out(connection, _CLOSED, {"of_call": call_id})
-                counted_before = _taken(*closed[0])
+                counted_before = _taken(**closed[0])
                 await connection.execute(_CLOSE, values)
-            _, reserved_usd = closed[0]
-            await self._add(connection, _taken(cost_usd, reserved_usd) - counted_before)
+            await self._add(connection, _taken(cost_usd, closed[0]["reserved_usd"]) - counted_before)
 
     async def _add(self, connection: Transaction, usd: float) -> None:
         """Count what calls took that are over. Their rows are locked before this one, here as everywhere."""
@@ -199,7 +198,7 @@ async def _spending(
     connection: Transaction, order_id: str, now: datetime, wanted: Collection[str]
 ) -> Spending:
     found = await carry_out(connection, _BUDGET, {"of_order": order_id})
-    budget = found[0][0] if found else None
+    budget = found[0]["budget_usd"] if found else None
     values = {
         "of_order": order_id,
         "midnight": now.replace(hour=0, minute=0, second=0, microsecond=0),
@@ -212,10 +211,10 @@ async def _spending(
 
 
 async def _sums(connection: Transaction, name: str, values: dict[str, Any]) -> Sums:
-    sums = Sums(**(await connection.execute(_SUMMING[name], values)).mappings().one())
+    sums = Sums(**(await carry_out(connection, _SUMMING[name], values))[0])
     if name != "ever":
         return sums
-    over = (await connection.execute(_SPENT)).scalar() or 0.0
+    over = sum(row["spent_usd"] for row in await carry_out(connection, _SPENT, {}))
     return replace(sums, spent_usd=sums.spent_usd + over)
 
 

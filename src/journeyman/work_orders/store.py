@@ -292,7 +292,7 @@ class WorkOrders:
                     changes |= {"worker_id": None, "stop_requested": None}
                     await writing.release(order_id)
             values = {"of_order": order_id, "updated_at": datetime.now(UTC), **changes}
-            return order_of((await writing.execute(_CHANGE, values)).mappings().one())
+            return order_of((await carry_out(writing.connection, _CHANGE, values))[0])
 
     async def emit(self, order_id: str, *happened: Event) -> None:
         """Tell something that changes nothing but the story."""
@@ -513,10 +513,11 @@ class WorkOrders:
         """Write a row, new or in the place of the one with its key, with what its order learned from it."""
         order_id = values["agent_work_order_id"]
         async with self.writing() as writing:
-            await writing.execute(_putting(self.database.dialect, table, key, kept), values)
+            put = _putting(self.database.dialect, table, key, kept)
+            await carry_out(writing.connection, put, values)
             if order_changes:
                 changes = {"of_order": order_id, "updated_at": datetime.now(UTC), **order_changes}
-                await writing.execute(_CHANGE, changes)
+                await carry_out(writing.connection, _CHANGE, changes)
             await writing.tell(order_id, *happened)
 
     def _tell(self, stored: Sequence[StoredEvent]) -> None:
@@ -540,10 +541,10 @@ def _without_secrets(event: Event, redactor: Redactor) -> Event:
 
 async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = False) -> WorkOrder:
     query = _ONE_TO_CHANGE if for_update else _ONE
-    row = (await connection.execute(query, {"of_order": order_id})).mappings().first()
-    if row is None:
+    found = await carry_out(connection, query, {"of_order": order_id})
+    if not found:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
-    return order_of(row)
+    return order_of(found[0])
 
 
 def check_unmoved(now: WorkOrder, seen: WorkOrder) -> None:
