@@ -302,6 +302,7 @@ async def carry_out(
 class _Inline:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._driver = _driver(connection)
 
     @property
     def dialect(self) -> Dialect:
@@ -314,7 +315,7 @@ class _Inline:
         return act(self._connection, *arguments)
 
     def carry_out(self, statement: UpdateBase | Select[Any], values: Values) -> Sequence[Mapping[str, Any]]:
-        driver, dialect = _driver(self._connection), self._connection.dialect
+        driver, dialect = self._driver, self._connection.dialect
         if isinstance(values, Mapping):
             known = _Written.of(statement, tuple(values), dialect)
             return [known.read(row) for row in driver.execute(known.text, known.in_order(values))]

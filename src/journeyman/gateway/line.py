@@ -214,7 +214,11 @@ class Connection(asyncio.Protocol):
             self._broken = self._broken or error or ConnectionError("the server closed the connection")
         self._tell()
 
-    # What the parser calls.
+    # What the parser calls; what is raised here comes back as an error of its own.
+
+    def on_message_begin(self) -> None:
+        if self._is_whole:
+            raise ConnectionError("the server answered twice")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_headed:
