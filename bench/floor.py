@@ -1,8 +1,8 @@
 """The floor: the same git and jail operations by a plain script, with nothing durable and nobody watching.
 
 Git as it comes: the mirror is refreshed, a worktree made, what changed is looked for, staged, committed,
-counted and pushed, as an order does. The jail has the namespaces of ours; a persistent shell in it starts each
-command.
+counted and pushed, as an order does. The jail has the namespaces of ours; a persistent shell in it starts
+each command.
 """
 
 import asyncio
