@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import Conflict, NotAllowed
+from journeyman.git.push import BranchGone, BranchMoved
 from journeyman.git.workspaces import Workspace
 from tests.git.places import ADA, Bench, git, message, remote_of
 
@@ -123,4 +124,24 @@ async def test_a_push_that_a_crash_made_us_forget_does_not_stand_in_the_way(
     await workspace.push(remote_of(bench.source), expected_sha=None)
     second = await commit(workspace, "two\n")
     assert await workspace.push(remote_of(bench.source), expected_sha=None) == second
+    assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second
+
+
+async def test_a_branch_that_people_deleted_is_not_made_again(bench: Bench, workspace: Workspace) -> None:
+    first = await commit(workspace, "one\n")
+    await workspace.push(remote_of(bench.source), expected_sha=None)
+    git(bench.source, "branch", "--quiet", "-D", workspace.branch)
+    await commit(workspace, "two\n")
+    with pytest.raises(BranchGone, match=first):
+        await workspace.push(remote_of(bench.source), expected_sha=first)
+    assert f"refs/heads/{workspace.branch}" not in refs(bench.source)
+
+
+async def test_a_first_push_never_takes_a_branch_back(bench: Bench, workspace: Workspace) -> None:
+    """The remote's branch is ahead of what is pushed: not even our own commits are taken off it."""
+    first = await commit(workspace, "one\n")
+    second = await commit(workspace, "two\n")
+    await workspace.push(remote_of(bench.source), expected_sha=None)
+    with pytest.raises(BranchMoved, match=second):
+        await workspace.push(remote_of(bench.source), expected_sha=None, commit_sha=first)
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second

@@ -1,7 +1,7 @@
 """Push one commit to one branch, never by force.
 
-The remote is looked at first: a push whose answer was lost is found done, and a commit of somebody else
-is never overwritten.
+The first push only ever makes the branch; any other begins with a look at the remote. So a push whose
+answer was lost is found done, and a commit of somebody else is never overwritten.
 """
 
 from pathlib import Path
@@ -30,27 +30,48 @@ async def push(
     A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
     on is as good as the expected one. A branch that people deleted is not made again.
     """
-    ref = f"refs/heads/{check_branch_name(branch)}"
+    refusal = None
+    if expected_sha is None:
+        refusal = await _send(git_dir, remote, branch, commit_sha, is_new=True)
+        if refusal is None:
+            return commit_sha
+        if refusal.retryable:
+            raise refusal
     there = await look(git_dir, remote, branch)
     if there == commit_sha:
         return commit_sha
-    if there is None and expected_sha is not None:
-        raise gone(branch, expected_sha)
-    if there not in (None, expected_sha) and not await leads_to(git_dir, there, commit_sha):
-        raise _moved(branch, there, expected_sha)
-    failpoint("push_sent")
-    answer = await run(
-        "push", "--porcelain", "--no-verify", RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
-        git_dir=git_dir, remote=remote,
-    )  # fmt: skip
-    if answer.exit_code != 0:
-        refusal = _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+    if there is None:
+        raise refusal or gone(branch, expected_sha or "")
+    if there != expected_sha and not await leads_to(git_dir, there, commit_sha):
+        raise _moved(branch, there, expected_sha) from refusal
+    refusal = await _send(git_dir, remote, branch, commit_sha, is_new=False)
+    if refusal is not None:
         now = None if refusal.retryable else await look(git_dir, remote, branch)
         # The connection may have been cut and the request sent again by itself: refused, because it was done.
         if now != commit_sha:
             raise refusal if now in (None, there) else _moved(branch, now, expected_sha) from refusal
-    failpoint("push_acknowledged")
     return commit_sha
+
+
+async def _send(
+    git_dir: Path, remote: Remote, branch: str, commit_sha: str, *, is_new: bool
+) -> JourneymanError | None:
+    """Push, and say what was refused. `is_new`: whatever branch is there, even one behind ours, refuses it.
+
+    What asks git for that is spelled as a lease on force. With nothing expected there is nothing that force
+    could overwrite; a lease on a commit, which would let git rewrite it, is never asked for.
+    """
+    ref = f"refs/heads/{check_branch_name(branch)}"
+    failpoint("push_sent")
+    answer = await run(
+        "push", "--porcelain", "--no-verify", *([f"--force-with-lease={ref}:"] if is_new else []),
+        RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
+        git_dir=git_dir, remote=remote,
+    )  # fmt: skip
+    if answer.exit_code != 0:
+        return _refusal(answer.output.decode(errors="replace"), answer.error, branch)
+    failpoint("push_acknowledged")
+    return None
 
 
 def gone(branch: str, last_sha: str) -> BranchGone:
