@@ -7,9 +7,7 @@ credential reaches git by environment only. Whoever stops waiting takes the whol
 import asyncio
 import os
 import shutil
-import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,17 +17,13 @@ from urllib.parse import urlsplit
 from journeyman.access.redaction import Redactor
 from journeyman.errors import Internal, InvalidInput, InvalidRepository, Transient
 from journeyman.forges.base import Person, Remote
+from journeyman.git.child import talk
 from journeyman.git.confine import Confinement, confined
 from journeyman.git.faults import fault_of
-from journeyman.git.locks import held_descriptors
 
 LOCAL_SECONDS = 300.0
 NETWORK_SECONDS = 900.0
 _OUTPUT_BYTES = 128_000_000
-_GRACE_SECONDS = 2.0
-"""Time between asking git to stop, so that it can remove its lock files, and stopping it."""
-_CHUNK = 1 << 16
-_ERROR_BYTES = 64_000
 
 _ALWAYS = (
     "core.hooksPath=/dev/null",
@@ -60,6 +54,7 @@ _ALWAYS = (
     "push.gpgSign=false",
     "log.showSignature=false",
 )
+_SETTINGS = tuple(part for setting in _ALWAYS for part in ("-c", setting))
 _SERVER = " ".join(
     f"-c {setting}"
     for setting in (
@@ -70,9 +65,9 @@ _SERVER = " ".join(
         "receive.autogc=false",
     )
 )
-UPLOAD_PACK = f"--upload-pack=git {_SERVER} upload-pack"
+UPLOAD_PACK = f"--upload-pack=exec git {_SERVER} upload-pack"
 """Git's serving side in a directory of this machine: neither its hooks nor its owner matter."""
-RECEIVE_PACK = f"--receive-pack=git {_SERVER} receive-pack"
+RECEIVE_PACK = f"--receive-pack=exec git {_SERVER} receive-pack"
 
 
 @dataclass(frozen=True)
@@ -123,24 +118,28 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
         command = await confined(command, how["confinement"])
     timeout = how.get("timeout", NETWORK_SECONDS if remote else LOCAL_SECONDS)
     try:
-        async with (
-            asyncio.timeout(timeout),
-            _started(command, cwd=work_tree, env=_environment(remote, how.get("env", {}))) as process,
-        ):
-            talk = _talk(process, how.get("stdin", b""), how.get("limit", _OUTPUT_BYTES), how.get("each"))
-            output, truncated, error = await talk
-            exit_code = 0 if truncated else await process.wait()
+        async with asyncio.timeout(timeout):
+            heard = await talk(
+                command,
+                cwd=work_tree or "/",
+                env=_environment(remote, how.get("env", {})),
+                stdin=how.get("stdin", b""),
+                limit=how.get("limit", _OUTPUT_BYTES),
+                each=how.get("each"),
+            )
     except TimeoutError:
         raise Transient(
             f"git {arguments[0]} did not end within {timeout:.0f} s",
             hint="It is tried again; if it stays so, look at the network and the size of the repository.",
         ) from None
+    exit_code = heard.exit_code
     if exit_code < 0 or ("confinement" in how and exit_code > _OWN_CODES):
         raise Transient(
             f"git {arguments[0]} was killed (exit code {exit_code})",
             hint="It is tried again; if it stays so, look whether the machine has too little memory.",
         )
-    return Answer(exit_code, output, _redactor(remote).redact(error), truncated)
+    error = _redactor(remote).redact(heard.error.decode(errors="replace")) if heard.error else ""
+    return Answer(exit_code, heard.output, error, heard.truncated)
 
 
 async def host_author(home: Path | None = None) -> Person | None:
@@ -170,8 +169,9 @@ def _command(
 ) -> list[str]:
     if any("\0" in argument for argument in arguments):
         raise InvalidInput("a name holds a NUL character", hint="Remove it.")
-    settings = [*_ALWAYS, f"protocol.{_scheme(remote)}.allow=always"] if remote else _ALWAYS
-    command = [git_program(), *(part for setting in settings for part in ("-c", setting))]
+    command = [git_program(), *_SETTINGS]
+    if remote is not None:
+        command += ["-c", f"protocol.{_scheme(remote)}.allow=always"]
     if git_dir is not None:
         command.append(f"--git-dir={git_dir}")
     if work_tree is not None:
@@ -189,8 +189,9 @@ def _scheme(remote: Remote) -> str:
     return parts.scheme
 
 
-def _environment(remote: Remote | None, more: Mapping[str, str]) -> dict[str, str]:
-    result = {
+@cache
+def _same_for_all() -> Mapping[str, str]:
+    return {
         "PATH": f"{Path(git_program()).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": "/nonexistent",
         "LC_ALL": "C.UTF-8",
@@ -202,10 +203,14 @@ def _environment(remote: Remote | None, more: Mapping[str, str]) -> dict[str, st
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_ALLOW_PROTOCOL": _scheme(remote) if remote else "none",
-        **more,
+        "GIT_ALLOW_PROTOCOL": "none",
     }
+
+
+def _environment(remote: Remote | None, more: Mapping[str, str]) -> dict[str, str]:
+    result = {**_same_for_all(), **more}
     if remote is not None:
+        result["GIT_ALLOW_PROTOCOL"] = _scheme(remote)
         result["GIT_CONFIG_COUNT"] = str(len(remote.headers))
         for place, (name, value) in enumerate(remote.headers.items()):
             result[f"GIT_CONFIG_KEY_{place}"] = f"http.{remote.url}.extraHeader"
@@ -216,102 +221,3 @@ def _environment(remote: Remote | None, more: Mapping[str, str]) -> dict[str, st
 def _redactor(remote: Remote | None) -> Redactor:
     values = remote.headers.values() if remote else ()
     return Redactor(part for value in values for part in (value, *value.split()))
-
-
-@asynccontextmanager
-async def _started(
-    command: Sequence[str], *, cwd: Path | None, env: Mapping[str, str]
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=cwd or "/",
-            env=env,
-            start_new_session=True,
-            umask=0o022,  # the user of a jail has to be able to read what git writes
-            pass_fds=held_descriptors(),
-        )
-    )
-    try:
-        process = await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        # Cut off half-way, asyncio would end git alone and leave what git has started by then.
-        await _end(await starting)
-        raise
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            await _end(process)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the whole group: git first, so that it can tidy up, then whatever it started and left."""
-    try:
-        _signal(process.pid, signal.SIGTERM)
-        async with asyncio.timeout(_GRACE_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        pass
-    finally:
-        _signal(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(group, number)
-
-
-async def _talk(
-    process: asyncio.subprocess.Process, stdin: bytes, limit: int, each: Callable[[bytes], None] | None
-) -> tuple[bytes, bool, str]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said = asyncio.create_task(_write(process.stdin, stdin))
-    complained = asyncio.create_task(_read_tail(process.stderr))
-    try:
-        if each is None:
-            output, truncated = await _read(process.stdout, limit)
-        else:
-            output, truncated = b"", False
-            while piece := await process.stdout.read(_CHUNK):
-                each(piece)
-        if truncated:
-            return output, True, ""
-        await said
-        error = await complained
-    finally:
-        said.cancel()
-        complained.cancel()
-    return output, truncated, error.decode(errors="replace")
-
-
-async def _write(pipe: asyncio.StreamWriter, content: bytes) -> None:
-    with suppress(BrokenPipeError, ConnectionResetError):  # git ended early; its exit code says why
-        pipe.write(content)
-        await pipe.drain()
-        pipe.close()
-        await pipe.wait_closed()
-
-
-async def _read(pipe: asyncio.StreamReader, limit: int) -> tuple[bytes, bool]:
-    """What comes until the end or the limit; the rest is left in the pipe."""
-    pieces: list[bytes] = []
-    size = 0
-    while size <= limit and (piece := await pipe.read(_CHUNK)):
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces)[:limit], size > limit
-
-
-async def _read_tail(pipe: asyncio.StreamReader) -> bytes:
-    """The last of what comes: the cause of a failure is said at the end, after any amount of chatter."""
-    kept = b""
-    while piece := await pipe.read(_CHUNK):
-        kept = (kept + piece)[-_ERROR_BYTES:]
-    return kept
