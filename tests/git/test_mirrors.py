@@ -81,6 +81,19 @@ async def test_many_refreshes_at_once_make_one_mirror(home: Path, source: Path) 
     ]
 
 
+async def test_whoever_asks_while_somebody_looks_shares_a_look_that_begins_later(
+    mirrors: Mirrors, source: Path
+) -> None:
+    await refresh(mirrors, source)
+    looking = asyncio.create_task(refresh(mirrors, source))
+    await asyncio.sleep(0)
+    git(source, "commit", "--quiet", "--allow-empty", "--message", "While somebody looks")
+    made = await asyncio.gather(refresh(mirrors, source), refresh(mirrors, source))
+    assert {mirror.resolve("main") for mirror in made} == {git(source, "rev-parse", "main")}
+    assert made[0] is made[1]
+    assert await looking is not made[0]
+
+
 async def test_a_mirror_outlives_the_directory_it_was_made_from(mirrors: Mirrors, source: Path) -> None:
     mirror = await refresh(mirrors, source)
     head = git(source, "rev-parse", "main")

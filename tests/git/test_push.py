@@ -7,6 +7,7 @@ import pytest
 
 from journeyman.errors import Conflict, NotAllowed
 from journeyman.git.push import BranchGone, BranchMoved
+from journeyman.git.upkeep import delete_refs
 from journeyman.git.workspaces import Workspace
 from tests.git.places import ADA, Bench, git, message, remote_of
 
@@ -145,3 +146,16 @@ async def test_a_first_push_never_takes_a_branch_back(bench: Bench, workspace: W
     with pytest.raises(BranchMoved, match=second):
         await workspace.push(remote_of(bench.source), expected_sha=None, commit_sha=first)
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second
+
+
+async def test_what_was_pushed_is_fetched_only_when_nothing_else_holds_it(
+    bench: Bench, workspace: Workspace
+) -> None:
+    head = await commit(workspace, "one\n")
+    await workspace.push(remote_of(bench.source), expected_sha=None)
+    mirror = await bench.refresh()
+    assert mirror.resolve(workspace.branch) == head
+    assert workspace.branch not in await mirror.remote_branches()
+    await delete_refs(mirror, [f"refs/heads/{workspace.branch}"])
+    await bench.refresh()
+    assert (await mirror.remote_branches())[workspace.branch] == head

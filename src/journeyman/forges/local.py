@@ -1,7 +1,7 @@
 """The forge of repositories on this machine: pull requests without a server elsewhere.
 
-It asks git two questions about a directory that somebody else may have written; neither of them
-runs anything that the repository's configuration names.
+It asks git one question about a directory that somebody else may have written, which runs nothing that
+the repository's configuration names.
 """
 
 import asyncio
@@ -28,20 +28,21 @@ class LocalForge:
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
         path = _path(repository)
-        (named, branch), (has_commit, answer) = await asyncio.gather(
-            _git(path, "symbolic-ref", "--quiet", "--short", "HEAD"),
-            _git(path, "rev-parse", "--path-format=absolute", "--git-common-dir", "HEAD^{commit}"),
-        )
-        if named == 1:
+        code, answer = await _git(
+            path, "rev-parse", "--path-format=absolute", "--git-common-dir",
+            "HEAD^{commit}", "--symbolic-full-name", "HEAD",
+        )  # fmt: skip
+        if not answer:
+            raise InvalidRepository(f"git cannot read {path}", hint=f"Run `git -C {path} status` to see why.")
+        if code != 0:
+            raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
+        directory, _, head = answer.rsplit("\n", 2)
+        if not head.startswith("refs/heads/"):
             raise InvalidRepository(
                 f"{path} has no branch checked out",
                 hint="Check out a branch there: it is what work begins from.",
             )
-        if named != 0:
-            raise InvalidRepository(f"git cannot read {path}", hint=f"Run `git -C {path} status` to see why.")
-        if has_commit != 0:
-            raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
-        return RepositoryFacts(branch, can_push=os.access(answer.splitlines()[0], os.W_OK))
+        return RepositoryFacts(head.removeprefix("refs/heads/"), can_push=os.access(directory, os.W_OK))
 
     async def remote(self, repository: Repository) -> Remote:
         return Remote(repository.url)

@@ -6,6 +6,7 @@ uncommitted work are `refs/journeyman/snapshots/*`. What a ref holds is never co
 
 import asyncio
 import hashlib
+import itertools
 import re
 import shutil
 from collections.abc import Mapping
@@ -43,12 +44,26 @@ EXCLUDED = "".join(
 """What tools leave beside their work and nobody means to commit, in repositories that do not say so."""
 
 
+_MOST_TREES = 1000
+
+
+@dataclass
+class Memory:
+    """What was found out about a mirror, so that git is not asked for it again."""
+
+    checked: set[tuple[str, int, int]] = field(default_factory=set)
+    """Commits that were found fit to be checked out, with the limits that they were held against."""
+    branches: dict[str, str] | None = None
+    """The remote's branches, at commits that the mirror holds; None until they were compared."""
+    trees: dict[str, str] = field(default_factory=dict)
+    """The trees of commits."""
+
+
 @dataclass(frozen=True)
 class Mirror:
     path: Path
     lock: FileLock
-    checked: set[tuple[str, int, int]] = field(default_factory=set, compare=False, repr=False)
-    """Commits that were found fit to be checked out, with the limits that they were held against."""
+    memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     async def branch_head(self, branch: str) -> str | None:
         """The commit that an order's branch is at. Its file is read first: that costs no process."""
@@ -69,7 +84,7 @@ class Mirror:
 
     async def check_checkout(self, commit: str, *, max_files: int, max_bytes: int) -> None:
         """Refuse what cannot be checked out or worked on, before a single file is written."""
-        if (commit, max_files, max_bytes) in self.checked:
+        if (commit, max_files, max_bytes) in self.memory.checked:
             return
         check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes)
         await git(
@@ -79,7 +94,7 @@ class Mirror:
         if check.attributes:
             blobs = "\n".join(check.attributes).encode()
             check.take_attributes(await git("cat-file", "--batch", git_dir=self.path, stdin=blobs))
-        self.checked.add((commit, max_files, max_bytes))
+        self.memory.checked.add((commit, max_files, max_bytes))
 
     async def diff(self, base: str, head: str, *, limit: int = _DIFF_BYTES) -> str:
         """A unified diff of two commits; `head` may be an order's branch. Cut, and says so, when long."""
@@ -149,6 +164,17 @@ class Mirror:
                 git_dir=self.path, env=identity(JOURNEYMAN),
             )  # fmt: skip
 
+    async def tree_of(self, commit: str) -> str:
+        trees = self.memory.trees
+        if commit not in trees:
+            output = await git(
+                "rev-parse", "--verify", f"{checked_commit(commit)}^{{tree}}", git_dir=self.path
+            )
+            if len(trees) >= _MOST_TREES:
+                trees.clear()
+            trees[commit] = output.decode().strip()
+        return trees[commit]
+
     async def merge_base(self, a: str, b: str) -> str | None:
         """The newest commit that both have; None when they have nothing to do with each other."""
         answer = await run("merge-base", checked_commit(a), checked_commit(b), git_dir=self.path)
@@ -159,6 +185,7 @@ class Mirror:
         async with self.lock.hold():
             if await look(self.path, remote, branch) is None:
                 return None
+            self.memory.branches = None
             await _fetch(self, remote, check_branch_name(branch))
             ref = f"{REMOTE_BRANCHES}{branch}"
             return (await self.refs(ref)).get(ref)
@@ -170,6 +197,11 @@ class Mirror:
         )
         lines = output.decode(errors="surrogateescape").split("\n")
         return {name: value for name, _, value in (line.partition("\0") for line in lines if line)}
+
+    async def remote_branches(self) -> dict[str, str]:
+        """The remote's branches as they were when they were last fetched."""
+        refs = await self.refs(REMOTE_BRANCHES)
+        return {name.removeprefix(REMOTE_BRANCHES): sha for name, sha in refs.items()}
 
     def drop_stale_lock(self, ref: str) -> None:
         """Remove what a killed git left at a ref; only for the holder of the lock that guards the ref."""
@@ -205,10 +237,19 @@ class FreshMirror(Mirror):
         return self.branches[branch]
 
 
+@dataclass(frozen=True)
+class _Look:
+    begun: int
+    remote: Remote
+    found: FreshMirror
+
+
 class Mirrors:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._known: dict[Path, Mirror] = {}
+        self._looks: dict[Path, _Look] = {}
+        self._moments = itertools.count()
 
     def at(self, repository: Repository) -> Mirror:
         """The mirror as it is, without asking the remote."""
@@ -226,18 +267,35 @@ class Mirrors:
         return [self._at(path) for path in sorted(self._directory.absolute().glob("*.git"))]
 
     async def refresh(self, repository: Repository, remote: Remote) -> FreshMirror:
-        """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved."""
+        """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved.
+
+        Those who ask while somebody looks share the next look: it begins after they asked.
+        """
         mirror = self.at(repository)
         self._directory.mkdir(parents=True, exist_ok=True)
+        asked = next(self._moments)
         async with mirror.lock.hold():
-            if not mirror.path.exists():
-                await _clone(mirror.path, remote)
-            (theirs, head), ours = await asyncio.gather(
-                _look(mirror.path, remote), mirror.refs(REMOTE_BRANCHES)
-            )
-            if theirs != {name.removeprefix(REMOTE_BRANCHES): sha for name, sha in ours.items()}:
-                await _fetch(mirror, remote)
-        return FreshMirror(mirror.path, mirror.lock, mirror.checked, theirs, head)
+            shared = self._looks.get(mirror.path)
+            if shared is not None and shared.begun > asked and shared.remote == remote:
+                return shared.found
+            begun = next(self._moments)
+            found = await _refreshed(mirror, remote)
+            self._looks[mirror.path] = _Look(begun, remote, found)
+        return found
+
+
+async def _refreshed(mirror: Mirror, remote: Remote) -> FreshMirror:
+    """For the holder of the mirror's lock."""
+    memory = mirror.memory
+    if not mirror.path.exists():
+        memory.branches = None
+        await _clone(mirror.path, remote)
+    theirs, head = await _look(mirror.path, remote)
+    if theirs != memory.branches:
+        if memory.branches is not None or theirs != await mirror.remote_branches():
+            await _fetch(mirror, remote)
+        memory.branches = dict(theirs)
+    return FreshMirror(mirror.path, mirror.lock, memory, theirs, head)
 
 
 async def _clone(path: Path, remote: Remote) -> None:

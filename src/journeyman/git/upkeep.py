@@ -24,6 +24,7 @@ async def delete_refs(mirror: Mirror, refs: Iterable[str]) -> None:
     orders = "".join(f"delete {ref}\n" for ref in refs)
     async with mirror.lock.hold():
         mirror.drop_stale_lock("packed-refs")
+        mirror.memory.branches = None  # what was pushed may have been held by one of these refs alone
         await git("update-ref", "--stdin", git_dir=mirror.path, stdin=orders.encode())
 
 

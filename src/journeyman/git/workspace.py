@@ -98,7 +98,7 @@ class Workspace:
             await index.stage(changes)
             if records:
                 await self._record(index, records)
-            tree, before = await asyncio.gather(index.write_tree(), self._tree_of(changes.head))
+            tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
             if tree == before:
                 return None
             commit_sha = await self.commit_tree(tree, changes.head, message.text, author)
@@ -155,7 +155,7 @@ class Workspace:
             return changes.head, None
         index = await self._copied_index()
         await index.stage(changes)
-        tree, before = await asyncio.gather(index.write_tree(), self._tree_of(changes.head))
+        tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
         return changes.head, None if tree == before else tree
 
     async def restore(self, commit: str) -> None:
@@ -186,13 +186,16 @@ class Workspace:
 
     async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
         """Push the branch's head, or an earlier commit of it; see `push.push`."""
-        return await push(
+        pushed = await push(
             self.mirror.path,
             remote,
             branch=self.branch,
             commit_sha=checked_commit(commit_sha) if commit_sha else await self.head(),
             expected_sha=expected_sha,
         )
+        if self.mirror.memory.branches is not None:
+            self.mirror.memory.branches[self.branch] = pushed
+        return pushed
 
     def point_own_branch(self, commit_sha: str) -> None:
         """Bring the branch of a git directory with refs of its own in line with the mirror's."""
@@ -223,10 +226,6 @@ class Workspace:
         await index.git("update-index", "--replace", "-z", "--index-info", stdin=listed.encode())
         # The files are in no tree; without this every status would call them deleted.
         await index.git("update-index", "--skip-worktree", "-z", "--stdin", stdin="\0".join(records).encode())
-
-    async def _tree_of(self, commit: str) -> str:
-        output = await git("rev-parse", "--verify", f"{commit}^{{tree}}", git_dir=self.mirror.path)
-        return output.decode().strip()
 
     async def commit_tree(self, tree: str, parent: str, text: str, author: Person) -> str:
         output = await git(

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from journeyman.errors import Conflict, InvalidInput
+from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED, REMOTE_BRANCHES, Mirror, checked_commit
 from journeyman.git.ownership import hand_over
-from journeyman.git.run import git
+from journeyman.git.run import Answer, run
 from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.work_orders.order import check_branch_name
@@ -130,6 +131,10 @@ class Workspaces:
 async def _start(workspace: Workspace) -> _Start:
     """Where the order's branch is, made when it is new, and the snapshot of what came after it."""
     order_id, mirror = workspace.order_id, workspace.mirror
+    pushed, base = mirror.memory.branches, workspace.base_commit_sha
+    may_be_new = pushed is not None and workspace.branch not in pushed
+    if may_be_new and (await _make(workspace, base)).exit_code == 0:
+        return _Start(base, None)
     own, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{order_id}"
     theirs, snapshots = f"{REMOTE_BRANCHES}{workspace.branch}", f"{SNAPSHOTS}{order_id}/"
     refs = await mirror.refs(own, theirs, begun, snapshots, field=_LOOK)
@@ -144,13 +149,21 @@ async def _start(workspace: Workspace) -> _Start:
             f"branch {workspace.branch} exists already and belongs to somebody else",
             hint="Choose another branch name for this order.",
         )
-    head = commits[theirs][0] if theirs in refs else workspace.base_commit_sha
+    head = commits[theirs][0] if theirs in refs else base
+    answer = await _make(workspace, head)
+    if answer.exit_code != 0:
+        raise fault_of(answer.error, "update-ref")
+    return _Start(head, None)
+
+
+async def _make(workspace: Workspace, head: str) -> Answer:
+    """Make the order's branch; where there is one already, git refuses and nothing has changed."""
+    own, begun, mirror = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}", workspace.mirror
     made = f"create {own} {head}\nupdate {begun} {workspace.base_commit_sha}\n"
     async with mirror.lock.hold():
         mirror.drop_stale_lock(own)
         mirror.drop_stale_lock(begun)
-        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
-    return _Start(head, None)
+        return await run("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
 
 
 def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
