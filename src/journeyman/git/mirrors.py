@@ -21,7 +21,15 @@ from journeyman.git.checkout_check import CheckoutCheck
 from journeyman.git.commits import JOURNEYMAN, identity
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.progress import LOG_FORMAT, LoggedCommit, Progress, parse_log, parse_numstat, progress_of
+from journeyman.git.progress import (
+    LOG_FORMAT,
+    LoggedCommit,
+    Progress,
+    parse_log,
+    parse_log_with_counts,
+    parse_numstat,
+    progress_of,
+)
 from journeyman.git.push import look
 from journeyman.git.run import UPLOAD_PACK, git, run
 from journeyman.work_orders.order import check_branch_name
@@ -31,6 +39,7 @@ REMOTE_BRANCHES = "refs/remotes/origin/"
 NOTES = "refs/notes/journeyman"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIFF_BYTES = 2_000_000
+_LOG = ("-z", "--reverse", "--topo-order", f"--format={LOG_FORMAT}")
 ATTRIBUTES = "* !filter !working-tree-encoding\n"
 """Wins over every `.gitattributes`: no file is left out because its attributes cannot be honoured."""
 
@@ -113,23 +122,27 @@ class Mirror:
         head = await self.branch_head(branch)
         if head is None:
             return progress_of(order_id, [], parse_numstat(b""))
-        commits, changed = await asyncio.gather(
-            self.commits(base, head),
-            git(
+        commits, counts = parse_log_with_counts(
+            await git(
+                "log", *_LOG, "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
+                f"{checked_commit(base)}..{head}", "--",
+                git_dir=self.path,
+            )
+        )  # fmt: skip
+        if [commit.parents for commit in commits] != [(base,)]:  # it was not counted against the base
+            changed = await git(
                 "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
                 checked_commit(base), head, "--",
                 git_dir=self.path,
-            ),
-        )  # fmt: skip
-        return progress_of(order_id, commits, parse_numstat(changed))
+            )  # fmt: skip
+            counts = parse_numstat(changed)
+        return progress_of(order_id, commits, counts)
 
     async def commits(self, base: str, head: str) -> list[LoggedCommit]:
         """The commits after base, oldest first."""
         return parse_log(
             await git(
-                "log", "-z", "--reverse", "--topo-order", f"--format={LOG_FORMAT}",
-                f"{checked_commit(base)}..{_revision(head)}", "--",
-                git_dir=self.path,
+                "log", *_LOG, f"{checked_commit(base)}..{_revision(head)}", "--", git_dir=self.path
             )
         )  # fmt: skip
 

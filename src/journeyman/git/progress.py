@@ -3,6 +3,7 @@
 Phases are read from the trailers of commits, never guessed from files or from what an agent claims.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,10 @@ from journeyman.events.types import Phase
 _PHASES: dict[str, Phase] = {phase: phase for phase in get_args(Phase)}
 _TRAILERS = ("Work-Order", "Phase", "Step", "Subtask", "Round")
 _VALUE = "%(trailers:key=Agent-{},valueonly,separator=%x2C)"
-LOG_FORMAT = "%x1f".join(["%H", "%ct", *map(_VALUE.format, _TRAILERS), "%B"])
+LOG_FORMAT = "%x1f".join(["%H", "%ct", *map(_VALUE.format, _TRAILERS), "%P", "%B"])
+
+_NUMSTAT = re.compile(rb"\n?(?:\d+|-)\t")
+"""A commit begins with its name and goes on with a separator, so that it never looks like this."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class LoggedCommit:
     subtask: str
     round: str
     message: str
+    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,14 @@ def parse_log(output: bytes) -> list[LoggedCommit]:
     return [_commit(entry) for entry in entries if entry]
 
 
+def parse_log_with_counts(output: bytes) -> tuple[list[LoggedCommit], Counts]:
+    """The same with `--numstat`: the commits, and the sum of what each changed of its parent."""
+    entries = output.split(b"\0")
+    rows = [entry.removeprefix(b"\n") for entry in entries if _NUMSTAT.match(entry)]
+    commits = [entry for entry in entries if not _NUMSTAT.match(entry)]
+    return parse_log(b"\0".join(commits)), parse_numstat(b"\0".join(rows))
+
+
 def parse_numstat(output: bytes) -> Counts:
     """`git diff-tree --numstat -z` without renames. A binary file counts as changed, without lines."""
     rows = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
@@ -95,9 +108,12 @@ def progress_of(order_id: str, commits: Sequence[LoggedCommit], counts: Counts) 
 
 
 def _commit(entry: str) -> LoggedCommit:
-    sha, seconds, order_id, phase, step, subtask, round_, message = entry.split("\x1f", 7)
+    sha, seconds, order_id, phase, step, subtask, round_, parents, message = entry.split("\x1f", 8)
     committed_at = datetime.fromtimestamp(int(seconds), UTC)
-    return LoggedCommit(sha, committed_at, order_id, _PHASES.get(phase), step, subtask, round_, message)
+    known = _PHASES.get(phase)
+    return LoggedCommit(
+        sha, committed_at, order_id, known, step, subtask, round_, message, tuple(parents.split())
+    )
 
 
 def _spans(commits: Iterable[LoggedCommit]) -> Iterable[PhaseSpan]:
