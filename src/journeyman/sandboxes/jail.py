@@ -36,6 +36,7 @@ _ETC = (
 )
 
 
+@cache
 def python_executable() -> str:
     """The interpreter behind a virtual environment: it is what the jail can show and start."""
     return os.path.realpath(sys.executable)
@@ -123,6 +124,7 @@ def _read_only(paths: Sequence[Path]) -> list[str]:
     return above + [word for path in paths for word in ("--ro-bind", str(path), str(path))]
 
 
+@cache
 def _python_home() -> list[Path]:
     """Where the interpreter lives, by both its names, when that is not the system's own place."""
     names = sorted({sys.base_prefix, os.path.realpath(sys.base_prefix)})

@@ -41,7 +41,8 @@ def launch(
     jailed = settings.local_isolation != "none"
     if not spec.tree.is_dir():
         raise SandboxUnavailable(f"{spec.tree} is not there", hint="The order's workspace was removed.")
-    if jailed and not shutil.which("bwrap"):
+    bubblewrap = shutil.which("bwrap") if jailed else None
+    if jailed and not bubblewrap:
         raise SandboxUnavailable("bubblewrap is not installed", hint=INSTALL)
     uid = jail_uid(spec.order_id) if jailed else None
     memory = 0 if has_group else spec.limits.memory_mb * 1024 * 1024
@@ -70,7 +71,7 @@ def launch(
         try:
             return subprocess.Popen(
                 program,
-                executable=shutil.which(program[0]),
+                executable=bubblewrap,
                 stdin=conversation.fileno(),
                 stdout=hatch.fileno(),
                 stderr=subprocess.PIPE,

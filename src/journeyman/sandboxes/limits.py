@@ -70,14 +70,17 @@ class ControlGroups:
         name = f"{order_id}.{secrets.token_hex(4)}"
         group = ControlGroup(tuple(parent / name for parent in self._parents))
         for path in group.directories:
-            _prepare(path.parent)
-            path.mkdir()
+            try:
+                path.mkdir()
+            except FileNotFoundError:
+                _prepare(path.parent)
+                path.mkdir()
             _set_limits(path, limits)
         return group
 
-    def leftovers(self) -> list[tuple[str, ControlGroup]]:
-        """Every group there is, with its order's id."""
-        names = {path.name for parent in self._parents for path in parent.glob("*.*") if path.is_dir()}
+    def leftovers(self, order_id: str = "") -> list[tuple[str, ControlGroup]]:
+        """Every group there is, or an order's, with its order's id."""
+        names = {name for parent in self._parents for name in _groups_in(parent, order_id)}
         return [
             (name.rpartition(".")[0], ControlGroup(tuple(parent / name for parent in self._parents)))
             for name in sorted(names)
@@ -111,6 +114,13 @@ def _prepare(parent: Path) -> None:
             (path / "cgroup.subtree_control").write_text("+memory +pids")
 
 
+def _groups_in(parent: Path, order_id: str) -> list[str]:
+    beginning = f"{order_id}." if order_id else ""
+    with contextlib.suppress(FileNotFoundError), os.scandir(parent) as entries:
+        return [entry.name for entry in entries if entry.name.startswith(beginning) and entry.is_dir()]
+    return []
+
+
 def _set_limits(path: Path, limits: Limits) -> None:
     memory = str(limits.memory_mb * 1024 * 1024)
     for file, value in (
@@ -120,5 +130,11 @@ def _set_limits(path: Path, limits: Limits) -> None:
         ("memory.memsw.limit_in_bytes", memory),
         ("pids.max", str(limits.processes)),
     ):
-        if (path / file).exists():
-            (path / file).write_text(value)
+        try:
+            descriptor = os.open(path / file, os.O_WRONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            os.write(descriptor, value.encode())
+        finally:
+            os.close(descriptor)

@@ -223,9 +223,8 @@ class LocalSandboxes:
                     del self._open[name]
                     await sandbox.cleanup()
             # A server that was killed left the groups of its jails; they are empty, and the order's own.
-            for owner, group in self._control_groups().leftovers():
-                if owner == order_id:
-                    await _clear(group)
+            for _, group in self._control_groups().leftovers(order_id):
+                await _clear(group)
 
     async def sweep(self, live_orders: set[str]) -> list[str]:
         found = {sandbox.spec.order_id for sandbox in self._open.values()} - live_orders
