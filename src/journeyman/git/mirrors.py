@@ -67,6 +67,11 @@ class Memory:
     trees: dict[str, str] = field(default_factory=dict)
     """The trees of commits."""
 
+    def keep_tree(self, commit: str, tree: str) -> None:
+        if len(self.trees) >= _MOST_TREES:
+            self.trees.clear()
+        self.trees[commit] = tree
+
 
 @dataclass(frozen=True)
 class Mirror:
@@ -178,15 +183,12 @@ class Mirror:
             )  # fmt: skip
 
     async def tree_of(self, commit: str) -> str:
-        trees = self.memory.trees
-        if commit not in trees:
-            output = await git(
-                "rev-parse", "--verify", f"{checked_commit(commit)}^{{tree}}", git_dir=self.path
-            )
-            if len(trees) >= _MOST_TREES:
-                trees.clear()
-            trees[commit] = output.decode().strip()
-        return trees[commit]
+        if (known := self.memory.trees.get(commit)) is not None:
+            return known
+        asked = f"{checked_commit(commit)}^{{tree}}"
+        tree = (await git("rev-parse", "--verify", asked, git_dir=self.path)).decode().strip()
+        self.memory.keep_tree(commit, tree)
+        return tree
 
     async def merge_base(self, a: str, b: str) -> str | None:
         """The newest commit that both have; None when they have nothing to do with each other."""

@@ -114,7 +114,7 @@ async def _own(workspace: Workspace, theirs: str, before: str) -> _Own:
         git_dir=workspace.mirror.path,
     )  # fmt: skip
     text = f"Snapshot of {workspace.order_id}\n"
-    loose = None if tree is None else await workspace.commit_tree(tree, head, text, JOURNEYMAN)
+    loose = None if tree is None else workspace.write_commit(tree, head, text, JOURNEYMAN)
     return _Own(head, tuple(listed.decode().split()), loose)
 
 

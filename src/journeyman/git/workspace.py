@@ -15,7 +15,8 @@ from pathlib import Path
 
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
-from journeyman.git.commits import JOURNEYMAN, Message, identity
+from journeyman.git.commits import JOURNEYMAN, Message
+from journeyman.git.handwritten import move_branch, write_commit
 from journeyman.git.locks import FileLock
 from journeyman.git.mirrors import Mirror, checked_commit
 from journeyman.git.ownership import hand_over
@@ -101,10 +102,12 @@ class Workspace:
             tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
             if tree == before:
                 return None
-            commit_sha = await self.commit_tree(tree, changes.head, message.text, author)
+            commit_sha = self.write_commit(tree, changes.head, message.text, author)
             ref = f"refs/heads/{self.branch}"
             self.mirror.drop_stale_lock(ref)
-            await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
+            if not move_branch(self.mirror.path, ref, commit_sha, changes.head):
+                await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
+            self.mirror.memory.keep_tree(commit_sha, tree)
             failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
@@ -141,7 +144,7 @@ class Workspace:
             number, newest = await self.newest_snapshot()
             if newest == f"{tree} {head}":
                 return None
-            commit_sha = await self.commit_tree(tree, head, f"Snapshot of {self.order_id}\n", JOURNEYMAN)
+            commit_sha = self.write_commit(tree, head, f"Snapshot of {self.order_id}\n", JOURNEYMAN)
             ref = f"{SNAPSHOTS}{self.order_id}/{number + 1}"
             self.mirror.drop_stale_lock(ref)
             await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
@@ -227,12 +230,8 @@ class Workspace:
         # The files are in no tree; without this every status would call them deleted.
         await index.git("update-index", "--skip-worktree", "-z", "--stdin", stdin="\0".join(records).encode())
 
-    async def commit_tree(self, tree: str, parent: str, text: str, author: Person) -> str:
-        output = await git(
-            "commit-tree", tree, "-p", parent,
-            git_dir=self.mirror.path, stdin=text.encode(errors="replace"), env=identity(author),
-        )  # fmt: skip
-        return output.decode().strip()
+    def write_commit(self, tree: str, parent: str, text: str, author: Person) -> str:
+        return write_commit(self.mirror.path, tree, checked_commit(parent), text, author)
 
     async def newest_snapshot(self) -> tuple[int, str]:
         """Its number, and its tree and parent; 0 when there is none."""
