@@ -5,6 +5,7 @@ rebinds its own name to this address is stopped by the Host check, one that post
 origin by the Origin check.
 """
 
+import asyncio
 import ipaddress
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ class Guard:
     def __init__(self, app: ASGIApp, *, settings: Settings, isolation: str) -> None:
         self._app = app
         self._host = settings.host.lower()
+        self._turn = asyncio.Lock()
         self._headers = dict(_HEADERS)
         if isolation == "none":
             self._headers["X-Journeyman-Isolation"] = "none"
@@ -55,7 +57,14 @@ class Guard:
                 )
             else:
                 receive = _replay(whole, receive)
+                await self._take_turns()
         await (refusal or self._app)(scope, receive, self._with_headers(send))
+
+    async def _take_turns(self) -> None:
+        """Of a hundred requests that change something, one begins with each turn of the loop: between two of
+        them, those are answered who only read."""
+        async with self._turn:
+            await asyncio.sleep(0)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

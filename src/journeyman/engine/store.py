@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
-from journeyman.database import Database, upserting
+from journeyman.database import Database, Transaction, carry_out, upserting
 from journeyman.engine.queue import Waiting, positions
 from journeyman.engine.tables import bundles, workers
 from journeyman.events.tables import event_counters
@@ -64,10 +64,39 @@ _IN_LINE = select(
     work_orders.c.repository_url,
     work_orders.c.worker_id,
 ).where((work_orders.c.worker_id.is_not(None)) | (work_orders.c.status == "pending"))
+_TAKE = (
+    update(work_orders)
+    .where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+    .where(work_orders.c.worker_id.is_(None), work_orders.c.status == "pending")
+    .values(worker_id=bindparam("taker"))
+    .returning(*work_orders.c)
+)
+_HOLD = (
+    update(event_counters)
+    .where(event_counters.c.agent_work_order_id == bindparam("of_order"))
+    .values(holder=bindparam("taker"))
+)
 
 
-def _waiting(row: Any) -> Waiting:
-    return Waiting(row.agent_work_order_id, row.priority, row.created_at, row.repository_url)
+@dataclass(frozen=True)
+class _Line:
+    waiting: Sequence[Waiting]
+    running: Sequence[Waiting]
+    here: int
+
+
+async def _line(connection: Transaction, worker_id: str = "") -> _Line:
+    rows = await carry_out(connection, _IN_LINE, {})
+    holders = [row["worker_id"] for row in rows]
+    orders = [
+        Waiting(row["agent_work_order_id"], row["priority"], row["created_at"], row["repository_url"])
+        for row in rows
+    ]
+    return _Line(
+        [order for order, holder in zip(orders, holders, strict=True) if holder is None],
+        [order for order, holder in zip(orders, holders, strict=True) if holder is not None],
+        holders.count(worker_id),
+    )
 
 
 class Claims:
@@ -77,37 +106,25 @@ class Claims:
 
     async def claim(self, worker_id: str, choose: Choose) -> list[WorkOrder]:
         """Take up the waiting orders that may start; no two workers ever take the same one."""
-        column = work_orders.c
         async with self._orders.writing() as writing:
             if not self._database.is_sqlite:
                 await writing.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIMING_LOCK})"))
-            rows = (await writing.execute(_IN_LINE)).all()
-            waiting = [_waiting(row) for row in rows if row.worker_id is None]
-            running = [_waiting(row) for row in rows if row.worker_id is not None]
-            here = sum(row.worker_id == worker_id for row in rows)
+            line = await _line(writing.connection, worker_id)
             taken = []
-            for order_id in choose(waiting, running, here) if waiting else ():
-                mine = column.agent_work_order_id == order_id
-                free = mine & column.worker_id.is_(None) & (column.status == "pending")
-                changed = await writing.execute(update(work_orders).where(free).values(worker_id=worker_id))
-                if not changed.rowcount:
-                    continue  # stopped since it was looked at
-                row = (await writing.execute(select(work_orders).where(mine))).mappings().one()
-                order = order_of(row)
-                await writing.execute(
-                    update(event_counters)
-                    .where(event_counters.c.agent_work_order_id == order_id)
-                    .values(holder=holder_of(order, worker_id))
-                )
-                taken.append(order)
+            for order_id in choose(line.waiting, line.running, line.here) if line.waiting else ():
+                mine = {"of_order": order_id, "taker": worker_id}
+                for row in await carry_out(writing.connection, _TAKE, mine):  # none, if it was stopped since
+                    order = order_of(row)
+                    held = {"of_order": order_id, "taker": holder_of(order, worker_id)}
+                    await carry_out(writing.connection, _HOLD, held)
+                    taken.append(order)
         return taken
 
     async def positions(self) -> dict[str, int]:
         """The place in the line of every order that waits."""
         async with self._database.reading() as connection:
-            rows = (await connection.execute(_IN_LINE)).all()
-        waiting = [_waiting(row) for row in rows if row.worker_id is None]
-        return positions(waiting, [_waiting(row) for row in rows if row.worker_id is not None])
+            line = await _line(connection)
+        return positions(line.waiting, line.running)
 
     async def held_by(self, worker_id: str) -> list[Held]:
         column = work_orders.c

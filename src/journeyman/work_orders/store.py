@@ -19,6 +19,7 @@ from sqlalchemy import (
     cast,
     func,
     insert,
+    literal,
     or_,
     select,
     update,
@@ -120,6 +121,19 @@ _ADD_USAGE = (
         steps.c.step == bindparam("of_step"),
     ),
 )
+_NEW = insert(work_orders)
+_WITH_PROMPTS = (
+    select(prompts.c.agent_work_order_id)
+    .join(work_orders, work_orders.c.agent_work_order_id == prompts.c.agent_work_order_id)
+    .where(prompts.c.status == "queued", work_orders.c.status.in_([*map(literal, FINISHED)]))
+    .distinct()
+)
+_DUE = select(work_orders.c.agent_work_order_id).where(
+    work_orders.c.status == "paused", work_orders.c.resume_at <= bindparam("now")
+)
+_COUNT_WAITING = select(func.count().label("waiting")).where(
+    work_orders.c.status == "pending", work_orders.c.worker_id.is_(None)
+)
 _ONE = select(work_orders).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
 _ONE_TO_CHANGE = _ONE.with_for_update()
 _CHANGE = (
@@ -208,7 +222,7 @@ class WorkOrders:
         values = {**asdict(order), "idempotency_key": idempotency_key, "request_digest": request_digest}
         try:
             async with self.writing() as writing:
-                await writing.execute(insert(work_orders).values(values))
+                await writing.execute(_NEW, values)
                 if steps_done:
                     await writing.execute(insert(steps), [asdict(one) for one in steps_done])
                 await writing.tell(order.agent_work_order_id, *happened)
@@ -375,13 +389,8 @@ class WorkOrders:
     async def orders_with_prompts(self) -> list[str]:
         """The orders at their end that a prompt waits for."""
         async with self.database.reading() as connection:
-            query = (
-                select(prompts.c.agent_work_order_id)
-                .join(work_orders, work_orders.c.agent_work_order_id == prompts.c.agent_work_order_id)
-                .where(prompts.c.status == "queued", work_orders.c.status.in_(FINISHED))
-                .distinct()
-            )
-            return list((await connection.execute(query)).scalars())
+            found = await carry_out(connection, _WITH_PROMPTS, {})
+        return [row["agent_work_order_id"] for row in found]
 
     async def start_prompt(
         self, order_id: str, next_round: Callable[[WorkOrder, Prompt], dict[str, Any]]
@@ -476,18 +485,14 @@ class WorkOrders:
     async def due_to_resume(self) -> list[str]:
         """The paused orders whose time to go on by themselves has come."""
         async with self.database.reading() as connection:
-            query = select(work_orders.c.agent_work_order_id).where(
-                work_orders.c.status == "paused", work_orders.c.resume_at <= datetime.now(UTC)
-            )
-            return list((await connection.execute(query)).scalars())
+            found = await carry_out(connection, _DUE, {"now": datetime.now(UTC)})
+        return [row["agent_work_order_id"] for row in found]
 
     async def count_waiting(self) -> int:
         """How many orders wait in line for a worker."""
-        query = select(func.count()).where(
-            work_orders.c.status == "pending", work_orders.c.worker_id.is_(None)
-        )
         async with self.database.reading() as connection:
-            count: int = (await connection.execute(query)).scalar_one()
+            [found] = await carry_out(connection, _COUNT_WAITING, {})
+        count: int = found["waiting"]
         return count
 
     async def unfinished(self) -> list[WorkOrder]:
