@@ -45,7 +45,8 @@ def write_commit(git_dir: Path, tree: str, parent: str, text: str, author: Perso
 def move_branch(git_dir: Path, ref: str, new: str, old: str) -> bool:
     """Move a branch from one commit to another; False, and nothing done, when it has no file of its own.
 
-    Raises Conflict when it is not at the old commit, or somebody else is about to move it.
+    For the holder of the mirror's lock, in a thread: it waits for the disk. Raises Conflict when the branch
+    is not at the old commit, or somebody else is about to move it.
     """
     path, lock = git_dir / ref, git_dir / f"{ref}.lock"
     try:
@@ -58,6 +59,8 @@ def move_branch(git_dir: Path, ref: str, new: str, old: str) -> bool:
         with open(descriptor, "w") as file:
             os.fchmod(descriptor, 0o644)
             file.write(f"{new}\n")
+            file.flush()
+            os.fsync(descriptor)  # as git does: a power cut leaves the old place or the new one
         at = path.read_text().strip()
         if at != old:
             raise _elsewhere(ref, f"at {at} instead of {old}")

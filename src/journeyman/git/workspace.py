@@ -105,7 +105,7 @@ class Workspace:
             commit_sha = self.write_commit(tree, changes.head, message.text, author)
             ref = f"refs/heads/{self.branch}"
             self.mirror.drop_stale_lock(ref)
-            if not move_branch(self.mirror.path, ref, commit_sha, changes.head):
+            if not await asyncio.to_thread(move_branch, self.mirror.path, ref, commit_sha, changes.head):
                 await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
             self.mirror.memory.keep_tree(commit_sha, tree)
             failpoint("commit_made")
