@@ -39,6 +39,7 @@ REMOTE_BRANCHES = "refs/remotes/origin/"
 NOTES = "refs/notes/journeyman"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIFF_BYTES = 2_000_000
+_COUNTED = ("--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
 _LOG = ("-z", "--reverse", "--topo-order", f"--format={LOG_FORMAT}")
 ATTRIBUTES = "* !filter !working-tree-encoding\n"
 """Wins over every `.gitattributes`: no file is left out because its attributes cannot be honoured."""
@@ -53,7 +54,7 @@ EXCLUDED = "".join(
 """What tools leave beside their work and nobody means to commit, in repositories that do not say so."""
 
 
-_MOST_TREES = 1000
+_MOST_COMMITS = 1000
 
 
 @dataclass
@@ -66,11 +67,16 @@ class Memory:
     """The remote's branches, at commits that the mirror holds; None until they were compared."""
     trees: dict[str, str] = field(default_factory=dict)
     """The trees of commits."""
+    parents: dict[str, str] = field(default_factory=dict)
+    """What the commits that were made here stand on."""
 
-    def keep_tree(self, commit: str, tree: str) -> None:
-        if len(self.trees) >= _MOST_TREES:
+    def keep(self, commit: str, tree: str, parent: str | None = None) -> None:
+        if len(self.trees) >= _MOST_COMMITS:
             self.trees.clear()
+            self.parents.clear()
         self.trees[commit] = tree
+        if parent is not None:
+            self.parents[commit] = parent
 
 
 @dataclass(frozen=True)
@@ -127,21 +133,14 @@ class Mirror:
         head = await self.branch_head(branch)
         if head is None:
             return progress_of(order_id, [], parse_numstat(b""))
-        commits, counts = parse_log_with_counts(
-            await git(
-                "log", *_LOG, "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
-                f"{checked_commit(base)}..{head}", "--",
-                git_dir=self.path,
-            )
-        )  # fmt: skip
-        if [commit.parents for commit in commits] != [(base,)]:  # it was not counted against the base
-            changed = await git(
-                "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
-                checked_commit(base), head, "--",
-                git_dir=self.path,
-            )  # fmt: skip
-            counts = parse_numstat(changed)
-        return progress_of(order_id, commits, counts)
+        if self.memory.parents.get(head) == base:  # a single commit: git logs and counts it in one go
+            both = await git("log", *_LOG, *_COUNTED, f"{base}..{head}", "--", git_dir=self.path)
+            return progress_of(order_id, *parse_log_with_counts(both))
+        commits, changed = await asyncio.gather(
+            self.commits(base, head),
+            git("diff-tree", "-r", "-z", *_COUNTED, checked_commit(base), head, "--", git_dir=self.path),
+        )
+        return progress_of(order_id, commits, parse_numstat(changed))
 
     async def commits(self, base: str, head: str) -> list[LoggedCommit]:
         """The commits after base, oldest first."""
@@ -187,7 +186,7 @@ class Mirror:
             return known
         asked = f"{checked_commit(commit)}^{{tree}}"
         tree = (await git("rev-parse", "--verify", asked, git_dir=self.path)).decode().strip()
-        self.memory.keep_tree(commit, tree)
+        self.memory.keep(commit, tree)
         return tree
 
     async def merge_base(self, a: str, b: str) -> str | None:

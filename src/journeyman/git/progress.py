@@ -15,7 +15,7 @@ from journeyman.events.types import Phase
 _PHASES: dict[str, Phase] = {phase: phase for phase in get_args(Phase)}
 _TRAILERS = ("Work-Order", "Phase", "Step", "Subtask", "Round")
 _VALUE = "%(trailers:key=Agent-{},valueonly,separator=%x2C)"
-LOG_FORMAT = "%x1f".join(["%H", "%ct", *map(_VALUE.format, _TRAILERS), "%P", "%B"])
+LOG_FORMAT = "%x1f".join(["%H", "%ct", *map(_VALUE.format, _TRAILERS), "%B"])
 
 _NUMSTAT = re.compile(rb"\n?(?:\d+|-)\t")
 """A commit begins with its name and goes on with a separator, so that it never looks like this."""
@@ -31,7 +31,6 @@ class LoggedCommit:
     subtask: str
     round: str
     message: str
-    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def parse_log(output: bytes) -> list[LoggedCommit]:
 
 
 def parse_log_with_counts(output: bytes) -> tuple[list[LoggedCommit], Counts]:
-    """The same with `--numstat`: the commits, and the sum of what each changed of its parent."""
+    """The same with `--numstat`: the commits, and what they changed in all."""
     entries = output.split(b"\0")
     rows = [entry.removeprefix(b"\n") for entry in entries if _NUMSTAT.match(entry)]
     commits = [entry for entry in entries if not _NUMSTAT.match(entry)]
@@ -108,12 +107,9 @@ def progress_of(order_id: str, commits: Sequence[LoggedCommit], counts: Counts) 
 
 
 def _commit(entry: str) -> LoggedCommit:
-    sha, seconds, order_id, phase, step, subtask, round_, parents, message = entry.split("\x1f", 8)
+    sha, seconds, order_id, phase, step, subtask, round_, message = entry.split("\x1f", 7)
     committed_at = datetime.fromtimestamp(int(seconds), UTC)
-    known = _PHASES.get(phase)
-    return LoggedCommit(
-        sha, committed_at, order_id, known, step, subtask, round_, message, tuple(parents.split())
-    )
+    return LoggedCommit(sha, committed_at, order_id, _PHASES.get(phase), step, subtask, round_, message)
 
 
 def _spans(commits: Iterable[LoggedCommit]) -> Iterable[PhaseSpan]:

@@ -107,7 +107,7 @@ class Workspace:
             self.mirror.drop_stale_lock(ref)
             if not await asyncio.to_thread(move_branch, self.mirror.path, ref, commit_sha, changes.head):
                 await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
-            self.mirror.memory.keep_tree(commit_sha, tree)
+            self.mirror.memory.keep(commit_sha, tree, changes.head)
             failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
