@@ -1,8 +1,9 @@
 """The floor: the same git and jail operations by a plain script, with nothing durable and nobody watching.
 
-Git as it comes: the remote is looked at, a worktree made, what changed is looked for, staged, committed,
-counted and pushed, as an order does. The jail has the namespaces of ours; a persistent shell in it starts
-each command.
+Git as it comes, for everything that an order has git do: the repository and its remote are looked at, a
+worktree is made, what changed is looked for, staged in a jail, committed, counted and pushed, and what is
+left over is looked for again. The jail has the namespaces of ours; a persistent shell in it starts each
+command.
 """
 
 import asyncio
@@ -52,6 +53,7 @@ class Floor:
     async def work(self, *, calls: int, latency: float, command: str) -> None:
         """An order whose agent calls a shell so many times, each after an answer that takes its time."""
         name, tree = self._next()
+        await _git(self._mirror, "rev-parse", "--verify", "--quiet", "main^{commit}")
         await _git(self._mirror, "ls-remote", "-q", "--heads", "origin")
         await self._check_out(name, tree)
         shell = await asyncio.create_subprocess_exec(
@@ -67,6 +69,7 @@ class Floor:
         shell.stdin.close()
         await shell.wait()
         await self._publish(name, tree)
+        await _git(tree, "status", "--porcelain")
         await asyncio.to_thread(shutil.rmtree, tree)
 
     async def _check_out(self, name: str, tree: Path) -> None:
@@ -78,18 +81,20 @@ class Floor:
 
     async def _publish(self, name: str, tree: Path) -> None:
         await _git(tree, "status", "--porcelain")
-        await _git(tree, "add", "-A")
+        await _run(str(tree), *_jail(tree, writable=self._mirror), "git", "add", "-A")
         await _git(tree, *_IDENTITY, "commit", "-q", "-m", "Work")
         await _git(tree, "diff", "--numstat", "main", "HEAD")
         await _git(tree, "push", "-q", "origin", name)
 
 
-def _jail(tree: Path) -> list[str]:
+def _jail(tree: Path, writable: Path | None = None) -> list[str]:
     own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
     result = ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     result += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     result += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-    return [*result, "--bind", str(tree), str(tree), "--chdir", str(tree)]
+    for path in filter(None, (tree, writable)):
+        result += ["--bind", str(path), str(path)]
+    return [*result, "--chdir", str(tree)]
 
 
 async def _git(place: Path, *arguments: str) -> None:

@@ -1,9 +1,9 @@
 """Many orders at once on SQLite: 100 of them, 10 shell calls each, on a model that takes 200 ms to answer.
 
-The floor does the same git and jail operations with the same waits and nothing else. While the orders run,
-one order is read again and again by somebody else, and the server's memory is looked at: its growth is what
-the orders cost.
-The memory of the jails' own processes is told apart, with shared pages divided among those who share them.
+The floor does the same git and jail operations with the same waits and nothing else, before and after. While
+the orders run, one order is read again and again by somebody else, and the server's memory is looked at: its
+growth is what the orders cost. The memory of the jails' own processes is told apart, with shared pages
+divided among those who share them.
 """
 
 import asyncio
@@ -79,6 +79,7 @@ def main() -> int:
 
 
 async def _measure(product: Product, repository: Path, floor: Floor, count: int) -> Table:
+    before = await _time_floor(floor, count)
     async with customer(product.url) as someone:
         known = await someone.submit(repository, MODEL)
         await someone.finish(known)
@@ -95,11 +96,15 @@ async def _measure(product: Product, repository: Path, floor: Floor, count: int)
             busy = await asyncio.to_thread(reader.end)
         done.set()
         await watching
+    theirs = (before + await _time_floor(floor, count)) / 2
+    return _table(count, ours, theirs, idle, busy, memory)
+
+
+async def _time_floor(floor: Floor, count: int) -> float:
     began = time.monotonic()
     work = (floor.work(calls=_CALLS, latency=_LATENCY, command=_COMMAND) for _ in range(count))
     await asyncio.gather(*work)
-    theirs = time.monotonic() - began
-    return _table(count, ours, theirs, idle, busy, memory)
+    return time.monotonic() - began
 
 
 def _table(

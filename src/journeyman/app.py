@@ -64,8 +64,6 @@ from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
-_SWITCH_SECONDS = 0.001
-"""How long one thread may keep another from running: for an answer's sake less than Python's own 5 ms."""
 _GRACEFUL_SECONDS = 2
 _KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep a connection for the next request: one that the server closes just when it is used
@@ -270,7 +268,6 @@ async def _serve(
         server = _Server(config, parts, lambda: on_ready and on_ready(settings.server_url))
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
-        sys.setswitchinterval(_SWITCH_SECONDS)
         await asyncio.to_thread(asyncio.run, server.serve(sockets=[listener]))
 
 

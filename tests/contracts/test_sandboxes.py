@@ -127,6 +127,11 @@ async def test_output_is_told_as_it_comes_and_adds_up(sandbox: Sandbox) -> None:
     assert b"".join(heard).decode() == done.output
 
 
+async def test_commands_give_way_to_the_server_and_to_whoever_else_uses_the_machine(sandbox: Sandbox) -> None:
+    result = await sandbox.execute_command(["nice"], timeout=20)
+    assert int(result.output) == min(os.nice(0) + 10, 19)
+
+
 async def test_commands_run_side_by_side(sandbox: Sandbox) -> None:
     await sandbox.execute_command("mkfifo there back", timeout=20)
     one, other = await asyncio.gather(
@@ -167,7 +172,8 @@ async def test_a_cancelled_call_ends_its_command(sandbox: Sandbox, spec: Sandbox
 
 
 async def test_a_background_child_does_not_hold_up_its_command(sandbox: Sandbox) -> None:
-    done = await sandbox.execute_command("sleep 1000 & echo started", timeout=500)
+    until_it_runs = "until grep -q sleep /proc/$!/comm; do :; done"
+    done = await sandbox.execute_command(f"sleep 1000 & {until_it_runs}; echo started", timeout=500)
     assert done.output == "started\n"
     assert (await sandbox.get_current_state()).processes == 1
 

@@ -68,7 +68,7 @@ class Rounds(DBOSConfiguredInstance):
         if beginning.status == "skipped":
             return "over already"
         if (because := what_pauses([beginning])) is not None:
-            return await self._rest(workshop, order_id, "paused", because)
+            return await _rest(workshop, order_id, "paused", because)
         done: dict[str, Done] = {}
         if beginning.status == "completed":
             while moves := next_moves(workflow, done, beginning.output):
@@ -76,14 +76,14 @@ class Rounds(DBOSConfiguredInstance):
                     *(self._perform(workshop, order_id, move, done) for move in moves)
                 )
                 if (because := what_pauses(ends)) is not None:
-                    return await self._rest(workshop, order_id, "paused", because)
+                    return await _rest(workshop, order_id, "paused", because)
                 if any(end.status == "awaiting_approval" for end in ends):
-                    return await self._rest(workshop, order_id, "awaiting_approval")
+                    return await _rest(workshop, order_id, "awaiting_approval")
                 done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
                 if again := to_repeat(workflow, done):
                     await self._reopen(workshop, order_id, round, again)
                     done = {name: end for name, end in done.items() if name not in again}
-        return await self._end(workshop, order_id, workflow, beginning, done)
+        return await outlast(lambda: end_round(workshop, order_id, workflow, beginning, done))
 
     async def _begin(self, workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
         return Done(
@@ -97,24 +97,9 @@ class Rounds(DBOSConfiguredInstance):
             )
         )
 
-    async def _rest(self, workshop: Workshop, order_id: str, how: Rest, because: Done | None = None) -> str:
-        return await DBOS.run_step_async({"name": "rest"}, _rest_once, workshop, order_id, how, because)
-
     async def _reopen(self, workshop: Workshop, order_id: str, round: int, steps: frozenset[str]) -> None:
         await DBOS.run_step_async(
             {"name": "reopen"}, workshop.orders.reopen_steps, order_id, round, sorted(steps)
-        )
-
-    async def _end(
-        self,
-        workshop: Workshop,
-        order_id: str,
-        workflow: Workflow,
-        beginning: Done,
-        done: Mapping[str, Done],
-    ) -> str:
-        return await DBOS.run_step_async(
-            {"name": "end"}, _end_once, workshop, order_id, workflow, beginning, done
         )
 
     async def _let_go(self, order_id: str) -> str:
@@ -177,11 +162,8 @@ async def _perform_once(
     return asdict(await outlast(lambda: perform(workshop, order_id, move, done)))
 
 
-async def _rest_once(workshop: Workshop, order_id: str, how: Rest, because: Done | None) -> str:
+# The last thing of a round is no durable step: it may be repeated, and the round's end is stored after it.
+
+
+async def _rest(workshop: Workshop, order_id: str, how: Rest, because: Done | None = None) -> str:
     return (await outlast(lambda: rest(workshop, order_id, how, because=because))).status
-
-
-async def _end_once(
-    workshop: Workshop, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
-) -> str:
-    return await outlast(lambda: end_round(workshop, order_id, workflow, beginning, done))

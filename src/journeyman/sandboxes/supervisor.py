@@ -28,6 +28,8 @@ WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NONBLOCK | posi
 EINVAL = 22
 MSG_CMSG_CLOEXEC = 0x40000000
 CONNECT_SECONDS = 2.0
+GIVES_WAY = 10
+"""How much nicer commands are than others: a test suite must not keep the server from answering."""
 SIGINT, SIGKILL, SIGPIPE, SIGCHLD, SIGXFSZ = 2, 9, 13, 17, 25
 MARK = b"JM_SANDBOX"
 """Every process here carries it in its environment: what leaves its session is still found by it."""
@@ -74,6 +76,7 @@ def main() -> None:
     user, memory, processes = [int(argument) for argument in sys.argv[1:]]
     posix.closerange(3, 256)  # this program's own file, among others
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    posix.nice(GIVES_WAY)
     for kind, value in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_NPROC, processes)):
         hard = resource.getrlimit(kind)[1]
         if value and (hard == resource.RLIM_INFINITY or value < hard):
