@@ -4,7 +4,6 @@ Nothing is stored before every check has passed. A stored order is accepted: wor
 whatever happens to this process.
 """
 
-import asyncio
 import hashlib
 import json
 import unicodedata
@@ -74,7 +73,7 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     for branch in (request.git_branch_name, request.base_branch):
         if branch is not None:
             check_branch_name(branch)
-    workflow = await asyncio.to_thread(services.workflows.get, request.workflow_type)
+    workflow = services.workflows.get(request.workflow_type)
     agent = await _agent(services, request.agent)
     model = _model(services, request.model, agent)
     await _check_steps(services, workflow, agent.name, model)
