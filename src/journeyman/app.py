@@ -153,9 +153,11 @@ async def working(parts: Parts) -> AsyncIterator[Colleague]:
         await parts.door.open()
         try:
             await worker.start()
-            yield Colleague(worker)
+            try:
+                yield Colleague(worker)
+            finally:
+                await worker.stop()
         finally:
-            await worker.stop()
             await parts.door.close()
 
 
