@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ _VENV = Path(sys.prefix)
 
 
 class Product:
-    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, home: Path, *arguments: str, prefix: Sequence[str] = (), **environment: str) -> None:
+        """`prefix` goes before the command line: it may make another user run it."""
         self.home = home
+        self._prefix = prefix
         self.program = _VENV / "bin" / "jm"
         self._command = arguments or ("serve",)
         self.scripts = home.parent / f"{home.name}-scripts"
@@ -43,7 +45,7 @@ class Product:
         """Start the server; what is given here holds for this start alone."""
         self.log = (self.home.parent / f"{self.home.name}.log").open("ab")
         self._process = subprocess.Popen(
-            [self.program, *self._command],
+            [*self._prefix, str(self.program), *self._command],
             env=self._environment | environment,
             stdout=subprocess.PIPE,
             stderr=self.log,
