@@ -75,7 +75,7 @@ class EmptyYard:
     async def setup(self, spec: SandboxSpec) -> Sandbox:
         raise AssertionError("no sandbox is opened in these tests")
 
-    async def cleanup(self, order_id: str) -> None:
+    async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
         return
 
     async def sweep(self, live_orders: set[str]) -> list[str]:

@@ -51,4 +51,6 @@ def product_of(user: str, place: Path, **environment: str) -> Product:
     home = place / "home"
     home.mkdir(mode=0o700, exist_ok=True)
     give_to(user, home)
-    return Product(home, prefix=run_as(user, ()), **environment)
+    # The interpreter that people have: it reads a user's own packages, unlike that of a virtual environment.
+    plain = {"JOURNEYMAN_SANDBOX_PATHS": ""}
+    return Product(home, prefix=run_as(user, ()), **plain | environment)

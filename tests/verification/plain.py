@@ -68,7 +68,3 @@ def bare(tree: Path, **scripts: str) -> ToolBox:
 
 
 PYTHON_WITHOUT_PACKAGES = f'exec "{sys.executable}" -S "$@"'
-
-
-def listing(tree: Path) -> set[str]:
-    return {str(path.relative_to(tree)) for path in tree.rglob("*")}

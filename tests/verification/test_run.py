@@ -1,5 +1,6 @@
 """Real tools on small projects: what passes, what fails, and what was never run."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from journeyman.errors import VerificationFailed
 from journeyman.sandboxes.base import Completed
 from journeyman.verification.detect import Check, detect_checks
 from journeyman.verification.run import CheckResult, Verdict, assess, judge, look, run_checks
-from tests.verification.plain import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, listing, project
+from tests.verification.plain import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, project
 
 
 async def verified(sandbox: ToolBox, *, timeout: float = 120, may_install: bool = False) -> Verdict:
@@ -119,6 +120,27 @@ async def test_an_install_that_fails_says_why(tmp_path: Path) -> None:
     assert "`npm install` did not bring it: registry is down" in verdict.reason
 
 
+async def test_an_install_that_failed_is_told_also_where_there_was_a_second_way(tmp_path: Path) -> None:
+    files = CALC | {"test_calc.py": GOOD, "requirements.txt": "pytest\n", "uv.lock": ""}
+    uv = '[ "$1" = sync ] && { echo certificate has expired; exit 1; }; exit 1'
+    sandbox = bare(project(tmp_path, files), uv=uv, python3="exit 1")
+    verdict = await verified(sandbox, may_install=True)
+    assert verdict.passed is None
+    assert "certificate has expired" in verdict.reason
+
+
+async def test_what_an_install_left_half_done_is_not_taken_for_the_packages(tmp_path: Path) -> None:
+    package = '{"scripts": {"build": "b", "test": "t"}, "dependencies": {"a": "1"}}'
+    npm = '[ "$1" = install ] && { /bin/mkdir -p node_modules; echo no space left; }; exit 1'
+    sandbox = bare(project(tmp_path, {"package.json": package}), npm=npm)
+    verdict = await verified(sandbox, may_install=True)
+    assert [(check.status, "no space left" in check.summary) for check in verdict.checks] == [
+        ("unavailable", True),
+        ("unavailable", True),
+    ]
+    assert sandbox.commands.count("npm install") == 1
+
+
 async def test_a_check_that_does_not_end_is_ended(tmp_path: Path) -> None:
     tree = project(tmp_path, {"Makefile": "test:\n\t@echo begun; sleep 600\n"})
     sandbox = equipped(tree)
@@ -180,28 +202,40 @@ async def test_a_broken_manifest_fails(tmp_path: Path) -> None:
         ("pub fn one() -> u8 { true }", False, "ended with exit code 101"),
     ],
 )
-async def test_cargo_is_asked_and_leaves_nothing_behind(
-    tmp_path: Path, body: str, passed: bool | None, reason: str
-) -> None:
+async def test_cargo_is_asked(tmp_path: Path, body: str, passed: bool | None, reason: str) -> None:
     files = {
         "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\nlib.doctest = false\n',
         "Cargo.lock": 'version = 3\n\n[[package]]\nname = "calc"\nversion = "0.1.0"\n',
         "src/lib.rs": f"{body}\n",
     }
-    tree = project(tmp_path, files)
-    before = listing(tree)
-    verdict = await verified(equipped(tree))
+    verdict = await verified(equipped(project(tmp_path, files)))
     assert (verdict.passed, verdict.reason) == (passed, f"cargo test: {reason}")
-    assert listing(tree) == before
 
 
-async def test_verifying_leaves_no_files_in_the_workspace(tmp_path: Path) -> None:
-    files = CALC | {"test_calc.py": BAD, "ruff.toml": "line-length = 100\n", "pytest.ini": "[pytest]\n"}
-    tree = project(tmp_path, files)
-    before = listing(tree)
-    verdict = await verified(equipped(tree))
-    assert [result.check.name for result in verdict.checks] == ["pytest", "ruff"]
-    assert listing(tree) == before
+async def test_a_check_finds_no_variable_that_a_developer_would_not_have(tmp_path: Path) -> None:
+    tree = project(tmp_path, {"Makefile": "test:\n\t@env\n"})
+    (checked,) = (await verified(equipped(tree))).checks
+    names = {line.partition("=")[0] for line in checked.output.splitlines()}
+    assert not names & {"NO_COLOR", "CI", "PYTEST_ADDOPTS", "CARGO_TERM_COLOR", "FORCE_COLOR"}
+
+
+async def test_tests_in_colour_are_counted(tmp_path: Path) -> None:
+    files = CALC | {"test_calc.py": GOOD, "pytest.ini": "[pytest]\naddopts = --color=yes\n"}
+    (checked,) = (await verified(equipped(project(tmp_path, files)))).checks
+    assert (checked.status, checked.summary) == ("passed", "1 passed")
+    assert "\x1b[" in checked.output
+
+
+@pytest.mark.parametrize("directory", ["src", "lib"])
+async def test_the_project_s_own_code_is_tested_and_not_an_installed_copy(
+    tmp_path: Path, directory: str
+) -> None:
+    installed = tmp_path / "installed"
+    (installed / "calc").mkdir(parents=True)
+    (installed / "calc" / "__init__.py").write_text("def add(a, b):\n    return a + b\n")
+    tree = project(tmp_path, {f"{directory}/calc/__init__.py": "raise RuntimeError", "test_calc.py": GOOD})
+    sandbox = bare(tree, python3=f'PYTHONPATH="$PYTHONPATH:{installed}" exec {sys.executable} "$@"')
+    assert (await verified(sandbox)).passed is False
 
 
 async def test_a_linter_is_reported_and_does_not_decide(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ nothing but time.
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -190,6 +191,9 @@ class Workshop:
         async def open_sandbox(writable: bool) -> Sandbox:
             return await self._open_sandbox(workspace, order, writable=writable)
 
+        def clean_sandbox(commit_sha: str) -> AbstractAsyncContextManager[Sandbox]:
+            return self._clean_sandbox(workspace, commit_sha)
+
         calls = Calls(self.commands, self.orders, order, spec, workspace.mirror)
         order = await calls.expanded_order()
         context = context_of(done, order_context(order))
@@ -214,6 +218,7 @@ class Workshop:
             agent=self._agent(spec.agent or order.agent),
             author=await self._author(forge),
             open_sandbox=open_sandbox,
+            clean_sandbox=clean_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
@@ -345,17 +350,17 @@ class Workshop:
                 writable=writable,
                 network=settings.sandbox_network,
                 shown=tuple(sorted({path for agent in agents for path in agent.shown})),
-                home=self.homes.open(order.agent_work_order_id) if keeps_sessions else None,
-                limits=Limits(
-                    memory_mb=settings.sandbox_memory_mb,
-                    processes=settings.sandbox_processes,
-                    output_bytes=settings.sandbox_output_bytes,
-                ),
+                home=self.homes.open(order.agent_work_order_id, writable=writable)
+                if keeps_sessions
+                else None,
+                limits=self._limits,
             )
         )
         failpoint("sandbox_created")
         current = await self.orders.get(order.agent_work_order_id)
-        if current.sandbox_identifier is None:
+        if current.sandbox_identifier is None or (
+            writable and current.sandbox_identifier != sandbox.identifier
+        ):
             made = SandboxCreated(
                 sandbox_identifier=sandbox.identifier,
                 sandbox_type=order.sandbox_type,
@@ -364,6 +369,36 @@ class Workshop:
             )
             await self.orders.change(order.agent_work_order_id, made, sandbox_identifier=sandbox.identifier)
         return sandbox
+
+    @asynccontextmanager
+    async def _clean_sandbox(self, workspace: Workspace, commit_sha: str) -> AsyncIterator[Sandbox]:
+        """What an agent left running ends first: it could only disturb."""
+        order_id = workspace.order_id
+        await self.sandboxes.cleanup(order_id, only_writable=True)
+        async with self.workspaces.checkouts.open(workspace.mirror, order_id, commit_sha) as checkout:
+            sandbox = await self.sandboxes.setup(
+                SandboxSpec(
+                    order_id=order_id,
+                    purpose="proof",
+                    tree=checkout.tree,
+                    git_directories=checkout.git_directories,
+                    network=self.settings.sandbox_network,
+                    limits=self._limits,
+                )
+            )
+            try:
+                yield sandbox
+            finally:
+                await sandbox.cleanup()
+
+    @property
+    def _limits(self) -> Limits:
+        settings = self.settings
+        return Limits(
+            memory_mb=settings.sandbox_memory_mb,
+            processes=settings.sandbox_processes,
+            output_bytes=settings.sandbox_output_bytes,
+        )
 
     async def _author(self, forge: Forge) -> Person:
         settings = self.settings

@@ -9,11 +9,13 @@ import os
 import re
 import shutil
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from journeyman.errors import Conflict, InvalidInput
+from journeyman.git.checkouts import Checkouts
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED, REMOTE_BRANCHES, Mirror, checked_commit
@@ -40,6 +42,7 @@ class Workspaces:
         self._directory = directory.absolute()
         self._trash = self._directory / ".trash"
         self._locks: dict[str, FileLock] = {}
+        self.checkouts = Checkouts(self._directory / ".checkouts", discard=self._throw_away)
 
     def exists(self, order_id: str) -> bool:
         return (self._place(order_id) / "ready").exists()
@@ -100,7 +103,10 @@ class Workspaces:
 
     async def empty_trash(self) -> None:
         """Delete what a deletion that was cut off left."""
-        for rubbish in self._trash.iterdir() if self._trash.is_dir() else ():
+        for rubbish in [
+            *(self._trash.iterdir() if self._trash.is_dir() else ()),
+            *self.checkouts.leftovers(),
+        ]:
             await asyncio.to_thread(_delete, rubbish)
 
     def _place(self, order_id: str) -> Path:
@@ -118,14 +124,18 @@ class Workspaces:
         place = self._place(order_id)
         if not place.exists():
             return
-        rubbish = self._trash / f"{order_id}-{uuid.uuid4().hex}"
-        self._trash.mkdir(exist_ok=True)
         link = place / "git"
         registered = link.readlink() if link.is_symlink() else None
         if registered is not None and registered.exists():
             await asyncio.to_thread(shutil.rmtree, registered)
-        place.rename(rubbish)
-        await asyncio.to_thread(_delete, rubbish)
+        await self._throw_away(place)
+
+    async def _throw_away(self, place: Path) -> None:
+        rubbish = self._trash / f"{place.name}-{uuid.uuid4().hex}"
+        self._trash.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.rename(place, rubbish)
+            await asyncio.to_thread(_delete, rubbish)
 
 
 async def _start(workspace: Workspace) -> _Start:

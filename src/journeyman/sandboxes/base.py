@@ -46,6 +46,8 @@ class SandboxSpec:
     """The workspace's files on this machine."""
     git_directories: tuple[Path, ...] = ()
     """Git directories that the workspace's `.git` needs: shown read-only."""
+    purpose: Literal["work", "proof"] = "work"
+    """Checks that prove something run in a sandbox of their own, which no agent has ever been in."""
     writable: bool = True
     """False for read-only roles: the workspace cannot be written, whoever tries."""
     network: Literal["none", "open"] = "none"
@@ -164,8 +166,8 @@ class SandboxProvider(Protocol):
         """Open a sandbox, or give back the one that is open for this order and kind of role."""
         ...
 
-    async def cleanup(self, order_id: str) -> None:
-        """End all sandboxes of one order."""
+    async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
+        """End all sandboxes of one order, or only the one whose workspace can be written."""
         ...
 
     async def sweep(self, live_orders: set[str]) -> list[str]:

@@ -25,7 +25,8 @@ INSTALL = "Install it: apt-get install bubblewrap (0.8 or newer)."
 
 
 def mark_of(tag: str, spec: SandboxSpec) -> str:
-    return f"{tag}:{spec.order_id}:{'rw' if spec.writable else 'ro'}:"
+    kind = "proof" if spec.purpose == "proof" else "rw" if spec.writable else "ro"
+    return f"{tag}:{spec.order_id}:{kind}:"
 
 
 def launch(
@@ -87,7 +88,10 @@ def launch(
 
 
 def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bool) -> dict[str, str]:
+    # Else every test run of an agent leaves files that would be committed; checks run in a throwaway tree.
+    no_litter = {"PYTHONDONTWRITEBYTECODE": "1"} if spec.purpose == "work" else {}
     return {
+        **no_litter,
         "PATH": jail.search_path(settings.sandbox_paths),
         "HOME": jail.HOME if jailed else str(spec.tree),
         "USER": "agent",
@@ -95,7 +99,6 @@ def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bo
         "SHELL": "/bin/bash",
         "LANG": "C.UTF-8",
         "TERM": "dumb",
-        "PYTHONDONTWRITEBYTECODE": "1",  # else every test run leaves files that would be committed
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "safe.directory",

@@ -174,7 +174,7 @@ class LocalSandbox:
 
 
 class LocalSandboxes:
-    """Opens at most one writable and one read-only sandbox for each order."""
+    """Opens at most one sandbox of each kind for an order: writable, read-only, and one to prove results."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -216,12 +216,14 @@ class LocalSandboxes:
             self._open[identifier_of(spec)] = sandbox = await self._start(spec)
             return sandbox
 
-    async def cleanup(self, order_id: str) -> None:
+    async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
         async with self._lock(order_id):
             for name, sandbox in list(self._open.items()):
-                if sandbox.spec.order_id == order_id:
+                if sandbox.spec.order_id == order_id and (sandbox.spec.writable or not only_writable):
                     del self._open[name]
                     await sandbox.cleanup()
+            if only_writable:
+                return
             # A server that was killed left the groups of its jails; they are empty, and the order's own.
             for _, group in self._control_groups().leftovers(order_id):
                 await _clear(group)
@@ -293,6 +295,8 @@ class LocalSandboxes:
 
 
 def identifier_of(spec: SandboxSpec) -> str:
+    if spec.purpose == "proof":
+        return f"local-{spec.order_id}-proof"
     return f"local-{spec.order_id}" if spec.writable else f"local-{spec.order_id}-read-only"
 
 

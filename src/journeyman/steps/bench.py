@@ -6,7 +6,7 @@ which writes every happening down as an event on the way.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,8 @@ class Bench:
     author: Person
     open_sandbox: Callable[[bool], Awaitable[Sandbox]]
     """Opens the order's sandbox; False gives the one whose workspace cannot be written."""
+    clean_sandbox: Callable[[str], AbstractAsyncContextManager[Sandbox]]
+    """A sandbox on a clean checkout of a commit, with nothing of the agents, who are stopped for it."""
     workspace_lock: asyncio.Lock
     """Held by a step that writes files, so that parallel steps do not trample each other."""
     keep: Callable[[], Awaitable[None]]
@@ -138,7 +140,7 @@ class Bench:
             role=role,
             prompt=prompt,
             model=account.model,
-            session_id=self._session_of(current),
+            session_id=self._session_of(current, role),
             deliverable=deliverable,
             account=account,
             max_turns=self.settings.agent_max_turns,
@@ -149,13 +151,13 @@ class Bench:
             outcome = await self.agent.work(assignment, sandbox, self._tell)
             failpoint("agent_ended")
         session = f"{self.agent.name}:{outcome.session_id}" if outcome.session_id else None
-        if session and session != current.agent_session_id:
-            await self.orders.change(self.order_id, agent_session_id=session)
+        if session and session != getattr(current, _session_field(role)):
+            await self.orders.change(self.order_id, **{_session_field(role): session})
         return outcome
 
-    def _session_of(self, order: WorkOrder) -> str | None:
+    def _session_of(self, order: WorkOrder, role: Role) -> str | None:
         """The session to go on with; one that another agent made says nothing to this one."""
-        agent, _, session_id = (order.agent_session_id or "").partition(":")
+        agent, _, session_id = (getattr(order, _session_field(role)) or "").partition(":")
         return session_id if agent == self.agent.name else None
 
     def _account(self, role: Role) -> Account:
@@ -288,6 +290,11 @@ class Bench:
                     cost_usd=usage.cost_usd,
                     duration_seconds=round(duration_seconds, 3),
                 )
+
+
+def _session_field(role: Role) -> str:
+    """Roles that may not write have a session, and a home for it, of their own."""
+    return "agent_session_id" if role.may_write else "read_only_session_id"
 
 
 def finished_turn(outcome: Outcome) -> Outcome:

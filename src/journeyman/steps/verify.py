@@ -1,7 +1,7 @@
-"""Run the repository's own checks outside the agent, and give the agent what failed, a few times.
+"""Run the repository's own checks where no agent has been, and give the agent what failed, a few times.
 
-The result is bound to the commit that was checked: the workspace is brought to that commit before and
-after, so that neither leftovers of the agent nor of the checks count.
+The result is bound to the commit that was checked: each attempt runs on a clean checkout of it, in a
+sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count.
 
 Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
 """
@@ -14,7 +14,6 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
 from journeyman.events.types import AgentNotice, VerificationAttemptCompleted
-from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.bench import Bench, finished_turn
 from journeyman.steps.take_in import take_in_pushed
 from journeyman.verification.detect import detect_checks
@@ -36,14 +35,13 @@ class VerifyOutput(BaseModel):
 
 
 async def run(bench: Bench) -> VerifyOutput:
-    sandbox = await bench.open_sandbox(True)
     async with bench.workspace_lock:
         await bench.commit("testing", "Keep uncommitted changes")
         if bench.order.pushed_commit_sha is not None:
             await take_in_pushed(bench)
         attempt = 1
         failures: list[str] = []
-        verdict, commit_sha = await _check(bench, sandbox, attempt)
+        verdict, commit_sha = await _check(bench, attempt)
         while verdict.passed is False and attempt < bench.settings.verification_attempts:
             failures.append(_failing(verdict))
             role = ROLES["build"]
@@ -57,7 +55,7 @@ async def run(bench: Bench) -> VerifyOutput:
             if fixed is None:
                 break
             attempt += 1
-            verdict, commit_sha = await _check(bench, sandbox, attempt)
+            verdict, commit_sha = await _check(bench, attempt)
         await bench.commit(
             "testing",
             f"Record test results: {summary(verdict)}",
@@ -82,16 +80,15 @@ def is_stuck(failures: Sequence[str]) -> bool:
     return len(failures) >= _SAME_FAILURES and len(last) == 1
 
 
-async def _check(bench: Bench, sandbox: Sandbox, attempt: int) -> tuple[Verdict, str]:
+async def _check(bench: Bench, attempt: int) -> tuple[Verdict, str]:
     commit_sha = await bench.workspace.head()
-    checks = detect_checks(await look(sandbox))
-    verdict = await run_checks(
-        sandbox,
-        checks,
-        timeout=bench.settings.verification_timeout_seconds,
-        may_install=bench.settings.sandbox_network == "open",
-    )
-    await bench.workspace.restore(commit_sha)
+    async with bench.clean_sandbox(commit_sha) as sandbox:
+        verdict = await run_checks(
+            sandbox,
+            detect_checks(await look(sandbox)),
+            timeout=bench.settings.verification_timeout_seconds,
+            may_install=bench.settings.sandbox_network == "open",
+        )
     results = [as_dict(check) for check in verdict.checks]
     evidence = Evidence(
         agent_work_order_id=bench.order_id,

@@ -16,6 +16,7 @@ def as_dict(result: CheckResult) -> dict[str, Any]:
         "exit_code": result.exit_code,
         "duration_seconds": round(result.duration_seconds, 2),
         "failing": result.failing,
+        "output": result.output,
     }
 
 
@@ -33,6 +34,9 @@ def test_results(verdict: Verdict, commit_sha: str, attempt: int, *, agent_work_
         "attempt": attempt,
         "passed": verdict.passed,
         "summary": summary(verdict),
-        "checks": [as_dict(result) for result in verdict.checks],
+        "checks": [
+            {name: value for name, value in as_dict(result).items() if name != "output"}
+            for result in verdict.checks
+        ],
     }
     return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Look at a project inside its sandbox, run its checks there, and judge.
+"""Look at a project inside a clean sandbox, run its checks there, and judge.
 
 Success is what the checks show. A check that could not be run, or that ran no tests, is neither passed
 nor failed; it is reported with its reason, and it never makes a verdict good. Linters are reported and
@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from journeyman.errors import VerificationFailed
@@ -21,26 +21,17 @@ from journeyman.verification.failing import cut, failing_lines
 _LOOK_SECONDS = 60.0
 _PROBE_SECONDS = 60.0
 _MANIFEST_BYTES = 32_000
+_OUTPUT_KEPT = 20_000
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-_ENVIRONMENT = {
-    "CI": "true",
-    "NO_COLOR": "1",
-    "TERM": "dumb",
-    "CARGO_TERM_COLOR": "never",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "RUFF_NO_CACHE": "true",
-    "npm_config_update_notifier": "false",
-}
-
-# Verifying must leave the workspace as it was: what tools write beside their work goes to a directory
-# that ends with the check. Cargo keeps its own directory where git ignores it, because it is slow without.
-_SCRATCH = """\
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-export PYTEST_ADDOPTS="${PYTEST_ADDOPTS:-} -o cache_dir=$scratch/pytest --color=no"
-export COVERAGE_FILE="$scratch/coverage" HYPOTHESIS_STORAGE_DIRECTORY="$scratch/hypothesis"
-if [ -d src ]; then export PYTHONPATH="$PWD/src${PYTHONPATH:+:$PYTHONPATH}"; fi
-if ! git check-ignore -q target 2>/dev/null; then export CARGO_TARGET_DIR="$scratch/target"; fi
+# Tests import the code that is checked, not a copy that happens to be installed. Everything else is as a
+# developer would find it: a variable more can make a test fail that passes for everybody else.
+_OWN_CODE_FIRST = """\
+for d in lib src; do
+  for f in "$d"/*/__init__.py "$d"/*.py; do
+    if [ -f "$f" ]; then export PYTHONPATH="$PWD/$d${PYTHONPATH:+:$PYTHONPATH}"; break; fi
+  done
+done
 """
 
 # Lines of `name`, `file`, `test` and `unit`; a file's bytes are encoded, so that none can pose as a line.
@@ -82,6 +73,8 @@ class CheckResult:
     duration_seconds: float = 0.0
     failing: str = ""
     """The lines that say what is wrong; empty unless it failed."""
+    output: str = ""
+    """What it printed; of a long output the beginning and the end."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,8 @@ async def run_checks(
     sandbox: Sandbox, checks: Sequence[Check], *, timeout: float, may_install: bool
 ) -> Verdict:
     """Run the checks one after another, each for `timeout` seconds at the most."""
-    return judge([await _run(sandbox, check, timeout, may_install) for check in checks])
+    run = _Run(sandbox, timeout, may_install)
+    return judge([await run.check(check) for check in checks])
 
 
 def judge(results: Iterable[CheckResult]) -> Verdict:
@@ -138,38 +132,67 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
     return Verdict(None, checks, said or "no tests and no build were found")
 
 
-async def _run(sandbox: Sandbox, check: Check, timeout: float, may_install: bool) -> CheckResult:
-    ready, why = await _ready(sandbox, check, timeout, may_install)
-    if not ready:
-        if check.otherwise is not None:
-            return await _run(sandbox, check.otherwise, timeout, may_install)
-        return CheckResult(check=check, status="unavailable", summary=why)
-    ended = await _execute(sandbox, _SCRATCH + check.command, timeout)
-    return assess(check, ended, timeout)
+class _Run:
+    """One run of a project's checks: what could not be installed for one of them is not there for another."""
+
+    def __init__(self, sandbox: Sandbox, timeout: float, may_install: bool) -> None:
+        self._sandbox = sandbox
+        self._timeout = timeout
+        self._may_install = may_install
+        self._failed_installs: dict[str, str] = {}
+
+    async def check(self, check: Check) -> CheckResult:
+        """Run it in the first way that can be run; if none can, say what every way lacks."""
+        reasons: list[str] = []
+        way: Check | None = check
+        while way is not None:
+            if (why := await self._missing(way)) is None:
+                ended = await self._execute(_OWN_CODE_FIRST + way.command, self._timeout)
+                return assess(way, ended, self._timeout)
+            reasons.append(why)
+            check, way = way, way.otherwise
+        return CheckResult(check=check, status="unavailable", summary=_most_telling(reasons))
+
+    async def _missing(self, check: Check) -> str | None:
+        """Why it cannot be run, after what is missing was installed as far as that is allowed."""
+        why = f"the sandbox has no {check.tool}"
+        failed = self._failed_installs.get(check.install or "")
+        if failed is None and await self._is_there(check):
+            return None
+        if not self._may_install or check.install is None:
+            return why
+        if failed is None:
+            installed = await self._execute(check.install, self._timeout)
+            if installed.ok:
+                return None if await self._is_there(check) else why
+            failed = "it took too long" if installed.timed_out else cut(installed.output.strip(), 500)
+            self._failed_installs[check.install] = failed
+        return f"{why}, and `{check.install}` did not bring it: {failed}"
+
+    async def _is_there(self, check: Check) -> bool:
+        return (await self._execute(check.probe, _PROBE_SECONDS)).ok
+
+    async def _execute(self, script: str, timeout: float) -> Completed:
+        return await self._sandbox.execute_command(script, timeout=timeout, stdin=b"")
 
 
-async def _ready(sandbox: Sandbox, check: Check, timeout: float, may_install: bool) -> tuple[bool, str]:
-    why = f"the sandbox has no {check.tool}"
-    if (await _execute(sandbox, check.probe, _PROBE_SECONDS)).ok:
-        return True, ""
-    if not may_install or check.install is None:
-        return False, why
-    installed = await _execute(sandbox, check.install, timeout)
-    if not installed.ok:
-        return False, f"{why}, and `{check.install}` did not bring it: {cut(installed.output.strip(), 500)}"
-    return (await _execute(sandbox, check.probe, _PROBE_SECONDS)).ok, why
+def _most_telling(reasons: Sequence[str]) -> str:
+    """An install that failed says more than a tool that is not there."""
+    return max(dict.fromkeys(reasons), key=lambda reason: "did not bring it" in reason)
 
 
 def assess(check: Check, ended: Completed, timeout: float) -> CheckResult:
     """What the end of a check means."""
-    status, summary = _meaning(check, ended, timeout)
+    plain = replace(ended, output=_COLOUR.sub("", ended.output))
+    status, summary = _meaning(check, plain, timeout)
     return CheckResult(
         check=check,
         status=status,
         summary=summary,
         exit_code=ended.exit_code,
         duration_seconds=ended.duration_seconds,
-        failing=failing_lines(ended.output) if status == "failed" else "",
+        failing=failing_lines(plain.output) if status == "failed" else "",
+        output=cut(ended.output, _OUTPUT_KEPT),
     )
 
 
@@ -194,10 +217,6 @@ def _meaning(
     if counts is None and _NO_NETWORK.search(ended.output):
         return "unavailable", "what it depends on could not be fetched: there is no network"
     return "failed", str(counts) if counts else f"ended with exit code {ended.exit_code}"
-
-
-async def _execute(sandbox: Sandbox, script: str, timeout: float) -> Completed:
-    return await sandbox.execute_command(script, timeout=timeout, env=_ENVIRONMENT, stdin=b"")
 
 
 def _decoded(encoded: str) -> str:

@@ -58,6 +58,8 @@ class WorkOrder:
     current_phase: Phase | None = None
     sandbox_identifier: str | None = None
     agent_session_id: str | None = None
+    read_only_session_id: str | None = None
+    """The session of roles that may not write."""
     created_at: datetime
     updated_at: datetime
     execution_started_at: datetime | None = None

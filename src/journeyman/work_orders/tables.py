@@ -29,6 +29,7 @@ work_orders = Table(
     Column("current_phase", String(32)),
     Column("sandbox_identifier", String(128)),
     Column("agent_session_id", String(128)),
+    Column("read_only_session_id", String(128)),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
     Column("execution_started_at", UtcDateTime),

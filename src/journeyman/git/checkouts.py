@@ -1,0 +1,78 @@
+"""Clean checkouts of a commit: made from the mirror alone, where no agent has ever been.
+
+What an order's checks show must hold for the commit, so they run on nothing but the commit: no ignored
+file, no environment and no process of an agent can be there. A checkout lives as long as its checks.
+"""
+
+import asyncio
+import os
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.ownership import hand_over
+from journeyman.git.staging import Index
+from journeyman.sandboxes.identity import jail_uid
+
+
+@dataclass(frozen=True)
+class Checkout:
+    tree: Path
+    git_dir: Path
+    mirror: Path
+
+    @property
+    def git_directories(self) -> tuple[Path, ...]:
+        """What a sandbox has to show, read-only and at the same path, for git to work in it."""
+        return (self.git_dir, self.mirror)
+
+
+class Checkouts:
+    """Those of one process, in a directory of its own: whatever lies beside it was left by another."""
+
+    def __init__(self, directory: Path, *, discard: Callable[[Path], Awaitable[None]]) -> None:
+        """`discard` removes a directory that hostile code could write."""
+        self._all = directory
+        self._own = directory / uuid.uuid4().hex
+        self._discard = discard
+
+    @asynccontextmanager
+    async def open(self, mirror: Mirror, order_id: str, commit_sha: str) -> AsyncIterator[Checkout]:
+        place = self._own / uuid.uuid4().hex
+        checkout = Checkout(place / "tree", place / "git", mirror.path)
+        try:
+            await _fill(checkout, order_id, checked_commit(commit_sha))
+            yield checkout
+        finally:
+            await self._discard(place)
+
+    def leftovers(self) -> list[Path]:
+        """What processes that were killed left."""
+        return [path for path in self._all.iterdir() if path != self._own] if self._all.is_dir() else []
+
+
+async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
+    """As `git worktree add --detach` would, but unknown to the mirror: it can vanish at any time."""
+    checkout.tree.mkdir(parents=True)
+    checkout.git_dir.mkdir()
+    for name, content in {"HEAD": commit_sha, "commondir": str(checkout.mirror)}.items():
+        (checkout.git_dir / name).write_text(f"{content}\n")
+    index = Index(
+        order_id=order_id,
+        path=checkout.git_dir / "index",
+        git_dir=checkout.git_dir,
+        tree=checkout.tree,
+        mirror=checkout.mirror,
+    )
+    await index.git("read-tree", "--reset", "-u", commit_sha)
+    (checkout.tree / ".git").write_text(f"gitdir: {checkout.git_dir}\n")
+    (checkout.git_dir / "gitdir").write_text(f"{checkout.tree / '.git'}\n")
+    os.chmod(checkout.git_dir, 0o755)  # noqa: S103 - shown read-only in the sandbox, whose user is not ours
+    for path in checkout.git_dir.iterdir():
+        os.chmod(path, 0o644)
+    uid = jail_uid(order_id)
+    if uid is not None:
+        await asyncio.to_thread(hand_over, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)
