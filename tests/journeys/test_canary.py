@@ -33,9 +33,11 @@ MODELS = {
     "claude_code": "anthropic/claude-stand-in",
     "codex": "openai/gpt-stand-in",
 }
+# Not into what is shown from the machine: an agent may be installed below /tmp, and fills any file.
 LOOK = (
     "(env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; cat /etc/* /tmp/* /run/*; "
-    "find /workspace /home /run /tmp -type f -size -2000k ! -name seen.txt -exec cat {} +) "
+    "find /workspace /home/agent /home/sessions /run /tmp -xdev -type f -size -2000k ! -name seen.txt "
+    "-exec cat {} +) "
     "> seen.txt 2>/dev/null; echo '# mended' >> adder.py"
 )
 
