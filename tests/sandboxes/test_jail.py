@@ -197,8 +197,6 @@ async def test_a_planted_link_leads_nowhere_outside(jails: LocalSandboxes, tmp_p
 
 
 async def test_the_supervisor_is_closed_to_the_agent(jails: LocalSandboxes, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("without root the supervisor is the agent's own user")
     sandbox = await jails.setup(spec_for(tmp_path))
     for path in ("/proc/1/mem", "/proc/1/environ", "/proc/1/fd"):
         done = await sandbox.execute_command(f"cat {path} || ls {path}/", timeout=20)

@@ -10,6 +10,7 @@ one `C` (how many bytes of the middle are missing here), then `E` (exit code, ti
 Standard output is a hatch: open files come and go through it, each with the number of its request.
 """
 
+import _ctypes
 import _signal  # type: ignore[import-not-found]
 import posix
 import resource
@@ -30,6 +31,7 @@ MSG_CMSG_CLOEXEC = 0x40000000
 CONNECT_SECONDS = 2.0
 GIVES_WAY = 10
 """How much nicer commands are than others: a test suite must not keep the server from answering."""
+PR_SET_DUMPABLE = 4
 SIGINT, SIGKILL, SIGPIPE, SIGCHLD, SIGXFSZ = 2, 9, 13, 17, 25
 MARK = b"JM_SANDBOX"
 """Every process here carries it in its environment: what leaves its session is still found by it."""
@@ -85,11 +87,25 @@ def main() -> None:
         posix.setgroups([])
         posix.setgid(user)
         posix.setuid(user)
+    if IS_INIT:
+        close_to_agents()
     # With the default action, signals that an agent sends to the jail's first process do nothing.
     _signal.signal(SIGINT, _signal.SIG_DFL)
     posix.umask(0o022)
     send(b"H", 0, b"")
     serve()
+
+
+def close_to_agents() -> None:
+    """Keep memory, environment and open files of this process from commands of the same user.
+
+    A process that is not dumpable opens its /proc files, and itself to a debugger, only to those with
+    rights over its user namespace: whoever made the jail, and nobody inside. A command is dumpable again:
+    its program is another one.
+    """
+    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]
+    if _ctypes.call_function(prctl, (PR_SET_DUMPABLE, 0, 0, 0, 0)) != 0:
+        sys.exit("the supervisor cannot be closed to what runs beside it: prctl failed")
 
 
 def serve() -> None:
