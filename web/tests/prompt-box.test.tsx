@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
 import type { CommandProblem, RepositoryCommand } from "@/api/client";
 import { PromptBox } from "@/features/order/prompt-box";
+import { keepDraft } from "@/lib/draft";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
@@ -19,7 +20,10 @@ const KEPT: { commands: RepositoryCommand[]; problems: CommandProblem[] } = {
   problems: [{ path: ".claude/commands/bad.md", message: "its head is not YAML", hint: "Correct line 2." }],
 };
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  keepDraft("reply.wo-00000000", null);
+});
 
 function box(answers: Record<string, unknown> = { [`GET ${BASE}/commands`]: KEPT }, fields = {}) {
   const shown = renderWith(<PromptBox order={order(fields)} queue={[]} />, {

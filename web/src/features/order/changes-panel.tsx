@@ -9,6 +9,7 @@ import DiffView, { type Place } from "@/components/diff/diff-view";
 import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { Input, Textarea } from "@/components/ui/field";
+import { useDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { useStored } from "@/lib/stored";
 import { useControl } from "./use-control";
@@ -19,8 +20,8 @@ export default function ChangesPanel({ order }: { order: Order }) {
   const { data, error, refetch } = useQuery(diffQuery(id));
   const { say } = useControl(id);
   const [comments, setComments] = useStored<Comment[]>(`comments.${id}`, []);
-  const [draft, setDraft] = useState<Comment | null>(null);
-  const begin = useCallback((place: Place) => setDraft({ ...place, text: "" }), []);
+  const [draft, setDraft] = useDraft<Comment | null>(`comment.${id}`, null);
+  const begin = useCallback((place: Place) => setDraft({ ...place, text: "" }), [setDraft]);
   const saved = comments.map((comment) => ({
     ...comment,
     content: (
@@ -35,6 +36,7 @@ export default function ChangesPanel({ order }: { order: Order }) {
     content: (
       <DraftComment
         comment={draft}
+        onChange={setDraft}
         onCancel={() => setDraft(null)}
         onSave={(made) => {
           setComments([...comments, made]);
@@ -83,10 +85,15 @@ export function promptOf(comments: Comment[]): string {
   return `Review comments on the changes so far. Take each of them up:\n\n${told.join("\n")}`;
 }
 
-type DraftProps = { comment: Comment; onSave: (comment: Comment) => void; onCancel: () => void };
+type DraftProps = {
+  comment: Comment;
+  onChange: (comment: Comment) => void;
+  onSave: (comment: Comment) => void;
+  onCancel: () => void;
+};
 
-function DraftComment({ comment, onSave, onCancel }: DraftProps) {
-  const [text, setText] = useState("");
+function DraftComment({ comment, onChange, onSave, onCancel }: DraftProps) {
+  const { text } = comment;
   const [line, setLine] = useState(String(comment.line));
   return (
     <form
@@ -111,7 +118,7 @@ function DraftComment({ comment, onSave, onCancel }: DraftProps) {
         aria-label="Comment"
         placeholder="What should be different here?"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => onChange({ ...comment, text: event.target.value })}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === "Escape") onCancel();

@@ -7,6 +7,7 @@ import type { Order } from "@/api/client";
 import { commandsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { PromptItem } from "@/events/story";
+import { useDraft } from "@/lib/draft";
 import { CommandList, optionId } from "./command-list";
 import { type Command, calledBy, commandsOf, offeredFor, saidBy } from "./commands";
 import { useControl } from "./use-control";
@@ -15,7 +16,7 @@ type Props = { order: Order; queue: PromptItem[] };
 
 export function PromptBox({ order, queue }: Props) {
   const { say, act, takeBack } = useControl(order.agent_work_order_id);
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`reply.${order.agent_work_order_id}`, "");
   const [place, setPlace] = useState(0);
   const [closed, setClosed] = useState(false);
   const list = useId();
