@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.database import Database
-from journeyman.settings import Settings
+from journeyman.settings import Settings, load_settings
 from tests.api.parts import Api, git, served
 
 
@@ -14,6 +14,13 @@ from tests.api.parts import Api, git, served
 def database_url() -> str:
     """What differs between the stores is tested where they are; the API is tested on one."""
     return ""
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    """With scripts of its own: without them the demo works on the sample alone."""
+    (scripts := home.parent / "scripts").mkdir()
+    return load_settings({"JOURNEYMAN_HOME": str(home), "JOURNEYMAN_SCRIPTS": str(scripts)})
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from journeyman.agents.base import About
 from journeyman.database import Database
-from journeyman.settings import Settings, load_settings
+from journeyman.settings import SETTING_NAMES, Settings, load_settings
 from journeyman.workflows.loader import load_workflow
 from tests.api.parts import ORDERS, Api, IdleAgent, git, served
 from tests.api.test_submission import problem_of
@@ -122,7 +122,15 @@ async def test_a_workflow_is_shown_as_it_would_stand_in_a_file(api: Api) -> None
     assert "requires_approval" not in chosen["yaml"]
 
 
-async def test_every_setting_is_shown_and_no_secret(home: Path, database: Database) -> None:
+async def test_the_second_name_of_a_workflow_says_whose_it_is(api: Api) -> None:
+    shown = (await api.client.get("/api/workflows")).json()["workflows"]
+    assert {one["name"]: one["alias_of"] for one in shown if one["alias_of"]} == {
+        "agent_workflow_implement": "agent_workflow_build",
+        "agent_workflow_validate": "agent_workflow_test",
+    }
+
+
+async def test_every_setting_for_operators_is_shown_and_no_secret(home: Path, database: Database) -> None:
     settings: Settings = load_settings(
         {
             "JOURNEYMAN_HOME": str(home),
@@ -135,6 +143,7 @@ async def test_every_setting_is_shown_and_no_secret(home: Path, database: Databa
         answer = await api.client.get("/api/settings")
     assert "canary" not in answer.text
     shown = {one["name"]: one for one in answer.json()["settings"]}
+    assert set(SETTING_NAMES) - set(shown) == {"JOURNEYMAN_FAILPOINTS"}
     assert shown["GITHUB_TOKEN"]["is_set"] is True
     assert shown["GITHUB_TOKEN"]["value"] is None
     assert shown["OPENAI_BASE_URL"]["value"] == "http://…@models.example"

@@ -233,7 +233,7 @@ async def test_a_body_of_more_than_a_megabyte_is_refused_before_it_is_read(
 async def test_an_order_without_a_model_is_told_how_to_name_one(api: Api, repository: Path) -> None:
     body = {"repository_url": str(repository), "initial_prompt": "x"}
     hint = problem_of(await api.client.post(ORDERS, json=body), 422)["hint"]
-    assert all(name in hint for name in ("--model", "JOURNEYMAN_MODEL", "scripted/demo"))
+    assert all(name in hint for name in ("--model", "JOURNEYMAN_MODEL", "jm demo"))
 
 
 async def test_the_servers_model_is_used_when_the_order_names_none(
@@ -242,6 +242,21 @@ async def test_the_servers_model_is_used_when_the_order_names_none(
     async with served(settings.model_copy(update={"model": "scripted/demo"}), database) as api:
         order_id = await api.submit(repository, model=None)
         assert (await api.services.orders.get(order_id)).model == "scripted/demo"
+
+
+async def test_the_demo_works_on_the_sample_and_on_nothing_else(
+    settings: Settings, database: Database, repository: Path
+) -> None:
+    async with served(settings.model_copy(update={"scripts": None}), database) as api:
+        sample = (await api.client.post("/api/sample")).json()
+        order_id = await api.submit(Path(sample["repository_url"].removeprefix("file://")))
+        body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
+        refused = problem_of(await api.client.post(ORDERS, json=body), 422)
+        assert "sample" in refused["detail"]
+        assert "ANTHROPIC_API_KEY" in refused["hint"]
+        assert [order.agent_work_order_id for order in await api.accepted()] == [order_id]
+        models = (await api.client.get("/api/models")).json()["models"]
+        assert {model["name"] for model in models if model["sample_only"]} == {"scripted/demo"}
 
 
 async def test_a_model_without_its_key_is_refused(api: Api, repository: Path) -> None:

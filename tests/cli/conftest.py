@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import api, database_url, repository
+from tests.api.conftest import api, database_url, repository, settings
 from tests.api.parts import Api
 from tests.cli.jm import Terminal
 
-__all__ = ["api", "database_url", "repository"]
+__all__ = ["api", "database_url", "repository", "settings"]
 
 
 @pytest.fixture

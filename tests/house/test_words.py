@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from tests.house.source import modules
 
 _EMPTY_WORDS = re.compile(r"(?:^|_)(manager|service|factory|factorie|helper|util|core|common)s?(?:_|$)")
+_COMMANDS = re.compile(r"`jm (retry|prompt|approve|reject|cancel|pause|resume|fork)\b")
 _EXEMPT = "api/services.py"
 """The record of what the handlers are given: it holds the services of the product, and is not one."""
 
@@ -31,6 +32,18 @@ def test_an_empty_word_is_found_wherever_it_stands() -> None:
         "utils",
     ]
     assert not any(map(_EMPTY_WORDS.search, _parts("git/commits.py") + _parts("sandboxes/scores.py")))
+
+
+def test_no_hint_sends_a_reader_of_the_page_to_the_terminal() -> None:
+    """Messages reach the page as well as the terminal; what both can do is called by its name alone."""
+    told = [
+        f"{module.path}:{node.lineno}"
+        for module in modules()
+        if module.room != "cli"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _COMMANDS.search(node.value)
+    ]
+    assert told == []
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def test_an_order_waits_as_long_as_the_settings_allow(
     assert (found is not None) is (days is not None)
     if found is not None:
         assert words in found.reason
-        assert "jm retry" in found.hint
+        assert "retry" in found.hint
 
 
 @pytest.mark.parametrize("status", DEADLINES)

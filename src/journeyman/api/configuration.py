@@ -1,4 +1,4 @@
-"""How this server is set up: every setting, its value and its meaning.
+"""How this server is set up: every setting that is of use to its operator, its value and its meaning.
 
 Of a secret, only whether it is there; addresses are shown without the credential they may hold.
 """
@@ -12,6 +12,9 @@ from journeyman.api.services import Given
 from journeyman.settings import SETTING_NAMES, Settings
 
 router = APIRouter(prefix="/api", tags=["look-ups"])
+
+_FOR_TESTS = frozenset({"JOURNEYMAN_FAILPOINTS"})
+"""Of no use to whoever runs a server."""
 
 
 class SettingView(BaseModel):
@@ -30,7 +33,8 @@ class SettingViews(BaseModel):
 
 @router.get("/settings")
 async def settings(services: Given) -> SettingViews:
-    return SettingViews(settings=[_view(services.settings, alias) for alias in SETTING_NAMES])
+    shown = [alias for alias in SETTING_NAMES if alias not in _FOR_TESTS]
+    return SettingViews(settings=[_view(services.settings, alias) for alias in shown])
 
 
 def _view(settings: Settings, alias: str) -> SettingView:

@@ -1,6 +1,7 @@
 """What an order can choose from: agents, models, workflows and sandboxes, and what each still needs."""
 
 import asyncio
+from pathlib import Path
 from typing import get_args
 
 import yaml
@@ -9,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from journeyman.api.services import Given
 from journeyman.errors import InvalidWorkflow
-from journeyman.git.sample import SAMPLE_MODEL, SAMPLE_TASK, prepare
+from journeyman.gateway.gateway import ModelInfo
+from journeyman.git.sample import SAMPLE_MODEL, SAMPLE_TASK, is_sample_only, prepare
 from journeyman.work_orders.order import SandboxType
 from journeyman.workflows.schema import Workflow
 
@@ -43,6 +45,8 @@ class ModelChoice(_Choice):
     input_usd_per_million: float | None
     """Null when unknown."""
     output_usd_per_million: float | None
+    sample_only: bool = False
+    """Whether it knows nothing but the sample repository; orders on others are refused."""
 
 
 class ModelChoices(BaseModel):
@@ -63,6 +67,8 @@ class WorkflowStep(BaseModel):
 
 class WorkflowChoice(_Choice):
     name: str
+    alias_of: str | None = None
+    """The workflow that this is another name of."""
     version: int | None = None
     """Null, as the fields below are empty, when the file of the workflow cannot be used."""
     description: str = ""
@@ -106,9 +112,14 @@ async def models(services: Given) -> ModelChoices:
     known, troubles = await services.gateway.listed_models()
     return ModelChoices(
         troubles=troubles,
-        models=[ModelChoice.model_validate(model) for model in known],
+        models=[_model_choice(model, services.settings.scripts) for model in known],
         default_model=services.settings.model or None,
     )
+
+
+def _model_choice(model: ModelInfo, scripts: Path | None) -> ModelChoice:
+    choice = ModelChoice.model_validate(model)
+    return choice.model_copy(update={"sample_only": is_sample_only(model.name, scripts)})
 
 
 @router.get("/workflows")
@@ -126,6 +137,7 @@ def _workflow_choice(name: str, workflow: Workflow | InvalidWorkflow) -> Workflo
         return WorkflowChoice(name=name, ready=False, needs=f"{workflow.message} {workflow.hint}".strip())
     return WorkflowChoice(
         name=name,
+        alias_of=workflow.name if workflow.name != name else None,
         version=workflow.version,
         description=workflow.description,
         steps=[WorkflowStep.model_validate(step) for step in workflow.steps],
@@ -149,7 +161,7 @@ class Sample(BaseModel):
 @router.post("/sample", status_code=201)
 async def sample(services: Given) -> Sample:
     """A small repository with a mistake in it, made when it is not there yet, and a task that fits."""
-    path = await asyncio.to_thread(prepare, services.settings.home / "samples")
+    path = await asyncio.to_thread(prepare, services.settings.home)
     return Sample(repository_url=path.as_uri(), initial_prompt=SAMPLE_TASK, model=SAMPLE_MODEL)
 
 

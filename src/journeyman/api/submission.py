@@ -17,6 +17,7 @@ from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, QueueFull, 
 from journeyman.events.types import AgentWorkOrderCreated, Event, GithubIssueRead
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Issue, RepositoryFacts
+from journeyman.git.sample import is_sample_only, sample_path
 from journeyman.work_orders.order import (
     WorkOrder,
     branch_name_of,
@@ -76,6 +77,7 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     workflow = services.workflows.get(request.workflow_type)
     agent = await _agent(services, request.agent)
     model = _model(services, request.model, agent)
+    _check_demo(services, repository.url, model)
     await _check_steps(services, workflow, agent.name, model)
     await _check_sandbox(services)
     forge = services.forges[repository.forge]
@@ -115,6 +117,7 @@ async def check_choices(
         return
     chosen = await _agent(services, agent or order.agent)
     name = _model(services, model or order.model, chosen)
+    _check_demo(services, order.repository_url, name)
     await _check_steps(services, Workflow.model_validate(order.workflow), chosen.name, name)
 
 
@@ -169,11 +172,23 @@ def _model(services: Services, name: str | None, agent: Agent) -> str:
         raise InvalidInput(
             "the order names no model, and the server has no default",
             hint="Give --model (model in the API) or set JOURNEYMAN_MODEL, as provider/model; "
-            "scripted/demo needs no key and is there for trying.",
+            "`jm demo`, or the sample in the page, shows an order at work without a key.",
         )
     check_provider(agent.name, name, agent.about.providers)
     services.gateway.check_model(name)
     return name
+
+
+def _check_demo(services: Services, repository_url: str, model: str) -> None:
+    """The demo's script is about the sample: on another repository it plans what is not there, and fails."""
+    settings = services.settings
+    sample = sample_path(settings.home).resolve().as_uri()
+    if is_sample_only(model, settings.scripts) and repository_url != sample:
+        raise InvalidInput(
+            f"{model} is a recorded demo: it can only work on the sample repository",
+            hint="Choose a model of a provider whose key is set: ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+            "GEMINI_API_KEY, in the server's environment or in journeyman.toml.",
+        )
 
 
 async def _check_sandbox(services: Services) -> None:

@@ -6,7 +6,7 @@ from journeyman.settings import Settings
 
 
 def carry_out(settings: Settings, *, as_json: bool) -> int:
-    sample = prepare(settings.home / "samples")
+    sample = prepare(settings.home)
     return orders.run(
         settings, orders.new_order(SAMPLE_TASK, str(sample), model=SAMPLE_MODEL), as_json=as_json
     )

@@ -139,6 +139,6 @@ async def _place_of(workshop: Workshop, order: WorkOrder, step: str) -> tuple[st
     if foreign:
         raise Conflict(
             f"somebody else committed to the branch since that step: {', '.join(foreign)}",
-            hint="Say what should change with `jm prompt`, or start another order.",
+            hint="Send a prompt that says what should change, or start another order.",
         )
     return before, head

@@ -42,7 +42,7 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
     if known.decision == "rejected":
         raise NotAllowed(
             f"a person rejected it{f': {known.comment}' if known.comment else ''}",
-            hint="Say what should change with `jm prompt`, or do a step again with `jm retry --from`.",
+            hint="Send a prompt that says what should change, or retry from a step.",
         )
     return known.decision == "approved"
 
@@ -65,7 +65,7 @@ async def decide(
     if order.status != "awaiting_approval" or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
-            hint="`jm show` tells what the order is doing.",
+            hint="The order's page, or `jm show`, tells what it is doing.",
         )
     if len({one.step for one in open_ones}) > 1:
         names = ", ".join(sorted({one.step for one in open_ones}))

@@ -12,11 +12,21 @@ SAMPLE_TASK = "Fix the failing last-page test in pager"
 SAMPLE_MODEL = "scripted/demo"
 
 
-def prepare(directory: Path) -> Path:
+def sample_path(home: Path) -> Path:
+    return home / "samples" / "pager"
+
+
+def is_sample_only(model: str, scripts: Path | None) -> bool:
+    """Whether a model knows only the sample: the bundled script, unless scripts are named on purpose."""
+    return model == SAMPLE_MODEL and scripts is None
+
+
+def prepare(home: Path) -> Path:
     """The sample as a repository of its own; one that is there already is used again."""
-    sample = directory / "pager"
+    sample = sample_path(home)
     if sample.exists():
         return sample
+    directory = sample.parent
     directory.mkdir(parents=True, exist_ok=True)
     # Made aside and then renamed: neither an interrupted copy nor somebody else's is taken for the sample.
     with tempfile.TemporaryDirectory(prefix=".pager-", dir=directory) as aside:

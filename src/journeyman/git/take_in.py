@@ -55,13 +55,13 @@ class _Own:
 class Clash(Conflict):
     """People and the order changed the same lines."""
 
-    def __init__(self, paths: Sequence[str], order_id: str = "") -> None:
+    def __init__(self, paths: Sequence[str]) -> None:
         more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
         super().__init__(
             f"commits that people pushed to the branch clash with the order's own in "
             f"{', '.join(paths[:_MOST_PATHS])}{more}; both are kept, theirs on the remote",
-            hint=f'`jm prompt {order_id} "Resolve the conflict with what was pushed"` lets the agent begin '
-            "from what people pushed and work its own changes in again.",
+            hint='Send the order a prompt such as "Resolve the conflict with what was pushed": the agent '
+            "begins from what people pushed and works its own changes in again.",
         )
         self.paths = paths
 
@@ -91,7 +91,7 @@ async def take_in(
             head, loose = await _replay_all(mirror, own, theirs)
         except Clash as clash:
             if set_aside is None:
-                raise Clash(clash.paths, workspace.order_id) from None
+                raise Clash(clash.paths) from None
             head, loose = theirs, None
             kept[set_aside] = own.loose or own.head
         commits, count = await _foreign(workspace, theirs, before)

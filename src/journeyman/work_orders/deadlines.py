@@ -45,5 +45,5 @@ def overdue(order: WorkOrder, settings: Settings, now: datetime) -> Overdue | No
     name = Settings.model_fields[deadline.setting].alias
     return Overdue(
         f"it was {order.status} for {days:g} days, and {deadline.passed}{before}",
-        f"`jm retry` goes on from where it was. {name} says how long an order may wait so.",
+        f"A retry goes on from where it was. {name} says how long an order may wait so.",
     )

@@ -30,7 +30,7 @@ PHASE_OF_KIND: dict[str, Phase] = {
 
 
 _CHECKS_FAILED = (
-    "Look at the checks and the diff. `jm retry` checks and repairs again; `jm prompt` says what to change."
+    "Look at the checks and the diff. A retry checks and repairs again; a prompt says what to change."
 )
 
 

@@ -1706,6 +1706,11 @@ export interface components {
             input_usd_per_million: number | null;
             /** Output Usd Per Million */
             output_usd_per_million: number | null;
+            /**
+             * Sample Only
+             * @default false
+             */
+            sample_only: boolean;
         };
         /** ModelChoices */
         ModelChoices: {
@@ -2542,6 +2547,8 @@ export interface components {
             needs: string;
             /** Name */
             name: string;
+            /** Alias Of */
+            alias_of?: string | null;
             /** Version */
             version?: number | null;
             /**
