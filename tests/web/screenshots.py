@@ -38,7 +38,7 @@ def main() -> None:
 def picture_all(page: Page, product: Product, places: Path) -> None:
     page.goto(product.url)
     page.get_by_role("button", name="Use the sample").click()
-    expect(page.get_by_text("can be worked on")).to_be_visible()
+    expect(page.get_by_text("Connected to")).to_be_visible()
     picture(page, "home")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("log").get_by_text("Round the page count up").first).to_be_visible(timeout=60_000)
@@ -69,7 +69,7 @@ def picture_all(page: Page, product: Product, places: Path) -> None:
     picture(page, "pull-request")
     page.emulate_media(color_scheme="dark")
     page.goto(product.url)
-    expect(page.get_by_text("Recently")).to_be_visible()
+    expect(page.get_by_role("heading", name="Recent")).to_be_visible()
     picture(page, "home-dark")
 
 

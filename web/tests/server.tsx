@@ -14,6 +14,13 @@ import type { Order } from "@/api/client";
 
 export type Asked = { method: string; path: string; body: unknown };
 
+/** A refusal, as the server makes it. */
+export const refusal = (status: number, detail: string, more: Record<string, unknown> = {}) =>
+  Response.json(
+    { type: "urn:journeyman:problem:refused", status, detail, hint: "", category: "invalid_input", ...more },
+    { status },
+  );
+
 /** Answers by `METHOD /path`; what is not named here is not found. */
 export function renderWith(element: ReactNode, answers: Record<string, unknown> = {}) {
   const asked: Asked[] = [];
@@ -22,12 +29,8 @@ export function renderWith(element: ReactNode, answers: Record<string, unknown> 
     const text = await request.text();
     asked.push({ method: request.method, path, body: text ? JSON.parse(text) : null });
     const answer = answers[`${request.method} ${path}`];
-    return answer === undefined
-      ? Response.json(
-          { status: 404, detail: "not found", hint: "", category: "invalid_input" },
-          { status: 404 },
-        )
-      : Response.json(answer);
+    if (answer instanceof Response) return answer.clone();
+    return answer === undefined ? refusal(404, "not found") : Response.json(answer);
   });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createRouter({ routeTree: createRootRoute(), history: createMemoryHistory() });

@@ -26,18 +26,24 @@ export type PullRequest = Schemas["LocalPullRequest"];
 export type RepositoryCommand = Schemas["FoundCommand"];
 export type CommandProblem = Schemas["CommandProblem"];
 
+export type FieldFault = { field: string; message: string };
+
 export class Problem extends Error {
   constructor(
     readonly status: number,
     readonly detail: string,
     readonly hint = "",
     readonly category = "internal",
+    /** What kind of refusal it is, as `invalid-repository`. */
+    readonly kind = "",
+    /** Fields of the request that are wrong, where the server names them. */
+    readonly fields: FieldFault[] = [],
   ) {
     super(detail);
   }
 }
 
-const isProblem = (body: unknown): body is Schemas["Problem"] =>
+const isProblem = (body: unknown): body is Schemas["Problem"] & { errors?: FieldFault[] } =>
   typeof body === "object" && body !== null && "detail" in body && "status" in body;
 
 async function reaching(request: Request): Promise<Response> {
@@ -48,7 +54,12 @@ async function reaching(request: Request): Promise<Response> {
   } catch (fault) {
     if (request.signal.aborted) throw fault;
     unreachable();
-    throw new Problem(0, "The server cannot be reached", "Check that `jm serve` runs.", "transient");
+    throw new Problem(
+      0,
+      "The server cannot be reached",
+      "The page goes on by itself when it is back.",
+      "transient",
+    );
   }
 }
 
@@ -60,7 +71,10 @@ type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 export async function asked<T>(answer: Answer<T>): Promise<T> {
   const { data, error, response } = await answer;
   if (response.ok) return data as T;
-  if (isProblem(error)) throw new Problem(error.status, error.detail, error.hint, error.category);
+  if (isProblem(error)) {
+    const kind = error.type.split(":").at(-1);
+    throw new Problem(error.status, error.detail, error.hint, error.category, kind, error.errors);
+  }
   throw new Problem(response.status, `The server answered ${response.status}`);
 }
 

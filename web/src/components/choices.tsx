@@ -9,9 +9,10 @@ type Props = { value: string; onChange: (value: string) => void; disabled?: bool
 
 const price = (usd: number | null) => (usd === null ? "?" : usd === 0 ? "free" : `$${usd}`);
 
-export function useModels(): { choices: Choice[]; fallback: string } {
+/** A model that knows only the sample repository is offered where it is chosen already, and nowhere else. */
+export function useModels(value = ""): { choices: Choice[]; fallback: string } {
   const { data } = useQuery(modelsQuery);
-  const models = data?.models ?? [];
+  const models = (data?.models ?? []).filter(({ name, sample_only }) => !sample_only || name === value);
   const choices = models
     .map((model) => ({
       value: model.name,
@@ -27,12 +28,13 @@ export function useModels(): { choices: Choice[]; fallback: string } {
         .join(" · "),
     }))
     .sort((a, b) => Number(Boolean(a.needs)) - Number(Boolean(b.needs)));
-  const fallback = data?.default_model ?? models.find((model) => model.ready)?.name ?? "";
+  const fallback =
+    data?.default_model ?? models.find(({ ready, sample_only }) => ready && !sample_only)?.name ?? "";
   return { choices, fallback };
 }
 
 export function ModelPicker({ value, label = "Model", ...rest }: Props & { label?: string }) {
-  const { choices, fallback } = useModels();
+  const { choices, fallback } = useModels(value);
   return (
     <Picker label={label} choices={choices} value={value || fallback} placeholder="none ready" {...rest} />
   );
@@ -52,7 +54,7 @@ export function AgentPicker({ value, ...rest }: Props) {
 export function WorkflowPicker(props: Props) {
   const { data } = useQuery(workflowsQuery);
   const choices = (data?.workflows ?? [])
-    .filter(({ name }) => !/_(answer|follow_up)$/.test(name))
+    .filter(({ name, alias_of }) => !alias_of && !/_(answer|follow_up)$/.test(name))
     .map(({ name, description, ready, needs }) => ({
       value: name,
       label: workflowName(name),

@@ -1,54 +1,74 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { FlaskConical, Sparkles } from "lucide-react";
-import { useState } from "react";
-import { api, asked } from "@/api/client";
-import { ordersQuery } from "@/api/queries";
+import { useEffect } from "react";
+import { api, asked, type OrderPage } from "@/api/client";
+import { modelsQuery, ordersQuery } from "@/api/queries";
 import { SkeletonRows } from "@/components/feedback";
 import { OrderRow } from "@/components/order-row";
 import { Card } from "@/components/page";
 import { Button } from "@/components/ui/button";
+import { keepDraft } from "@/lib/draft";
 import { useKnownRepositories } from "@/lib/preferences";
-import { Composer, type Draft } from "./composer";
+import { Composer } from "./composer";
+import { KeyBanner } from "./key-banner";
+import { useSample } from "./sample";
 
 const route = getRouteApi("/");
 
 export function HomePage() {
-  const search = route.useSearch();
-  const [draft, setDraft] = useState<Draft>({
-    repository_url: search.repository_url ?? "",
-    prompt: search.prompt ?? "",
-  });
+  useLinkedOrder();
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto w-full max-w-3xl px-4 py-8 sm:px-8 sm:py-14">
         <h1 className="mb-1 text-2xl font-semibold tracking-tight">What should be done?</h1>
         <p className="mb-6 text-muted-foreground">
-          Hand over a task, walk away, come back to a draft pull request with proof.
+          Describe a task and come back to a draft pull request with proof that it works.
         </p>
-        <Composer draft={draft} />
-        <Recent onDraft={setDraft} />
+        <Composer />
+        <BelowComposer />
       </div>
     </div>
   );
 }
 
-function Recent({ onDraft }: { onDraft: (draft: Draft) => void }) {
+/** A link may bring a repository and a task; they are taken once, so that a reload keeps what was made of them. */
+function useLinkedOrder() {
+  const { repository_url, prompt } = route.useSearch();
+  const navigate = route.useNavigate();
+  useEffect(() => {
+    if (repository_url) keepDraft("repository", repository_url);
+    if (prompt) keepDraft("task", prompt);
+    if (repository_url || prompt) void navigate({ search: {}, replace: true });
+  }, [repository_url, prompt, navigate]);
+}
+
+/** Drawn at once when all of it is known: nothing that is being read moves. */
+function BelowComposer() {
   const { data } = useQuery(ordersQuery({ limit: 8, sort: "-updated_at" }));
-  if (!data) {
+  const models = useQuery(modelsQuery);
+  if (!data || models.isLoading) {
     return (
       <div className="mt-10">
         <SkeletonRows rows={3} />
       </div>
     );
   }
-  if (!data.total_count) return <First onDraft={onDraft} />;
+  return (
+    <>
+      <KeyBanner />
+      {data.total_count ? <Recent page={data} /> : <First />}
+    </>
+  );
+}
+
+function Recent({ page: data }: { page: OrderPage }) {
   const running = data.agent_work_orders.filter(({ status }) => status === "running" || status === "pending");
   const others = data.agent_work_orders.filter((order) => !running.includes(order));
   return (
     <>
-      <Group title="Running now" orders={running} />
-      <Group title="Recently" orders={others} />
+      <Group title="Running" orders={running} />
+      <Group title="Recent" orders={others} />
       <p className="mt-4 text-center">
         <Link to="/orders" className="text-primary hover:underline">
           All {data.total_count} orders
@@ -73,30 +93,33 @@ function Group({ title, orders }: { title: string; orders: Parameters<typeof Ord
 }
 
 const EXAMPLES = [
-  "Find a test that fails and fix what it shows",
+  "Find a failing test and fix the bug behind it",
   "Add tests for the module with the least coverage",
   "Explain the layout of this repository in a README section",
 ];
 
-/** Nothing was ever handed over here: a way to see the product at work without a key or a repository. */
-function First({ onDraft }: { onDraft: (draft: Draft) => void }) {
+/** There is no order yet: a way to see the product at work without a key or a repository. */
+function First() {
   const [, remember] = useKnownRepositories();
+  const [, setSample] = useSample();
   const sample = useMutation({
     mutationFn: () => asked(api.POST("/api/sample")),
     onSuccess: ({ repository_url, initial_prompt, model }) => {
       remember({ url: repository_url, branch: "main" });
-      onDraft({ repository_url, prompt: initial_prompt, model });
+      setSample({ repository_url, model });
+      keepDraft("repository", repository_url);
+      keepDraft("task", initial_prompt);
     },
   });
   return (
     <section className="mt-10 grid gap-4 sm:grid-cols-2">
       <Card className="p-4">
         <h2 className="mb-1 flex items-center gap-2 font-medium">
-          <FlaskConical aria-hidden className="size-4 text-primary" /> See it at work
+          <FlaskConical aria-hidden className="size-4 text-primary" /> Try the sample
         </h2>
         <p className="mb-3 text-muted-foreground">
-          A small repository with a real mistake and a failing test. A scripted model plays the language
-          model, all the rest is real: no key, no account.
+          A small repository with a real bug and a failing test. The model is a recording; everything else is
+          real. No key, no account.
         </p>
         <Button size="sm" onClick={() => sample.mutate()} disabled={sample.isPending}>
           Use the sample
@@ -104,7 +127,7 @@ function First({ onDraft }: { onDraft: (draft: Draft) => void }) {
       </Card>
       <Card className="p-4">
         <h2 className="mb-1 flex items-center gap-2 font-medium">
-          <Sparkles aria-hidden className="size-4 text-primary" /> Or begin with
+          <Sparkles aria-hidden className="size-4 text-primary" /> Example tasks
         </h2>
         <ul className="-mx-2">
           {EXAMPLES.map((prompt) => (
@@ -112,7 +135,7 @@ function First({ onDraft }: { onDraft: (draft: Draft) => void }) {
               <button
                 type="button"
                 className="w-full rounded-md px-2 py-1.5 text-left text-muted-foreground hover:bg-muted hover:text-foreground"
-                onClick={() => onDraft({ repository_url: "", prompt })}
+                onClick={() => keepDraft("task", prompt)}
               >
                 {prompt}
               </button>

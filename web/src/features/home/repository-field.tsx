@@ -11,11 +11,13 @@ import { type KnownRepository, useKnownRepositories } from "@/lib/preferences";
 type Props = {
   value: string;
   onChange: (value: string) => void;
+  /** Why an order on it was refused. */
+  error?: string;
   verified: KnownRepository | null;
   onVerified: (repository: KnownRepository | null) => void;
 };
 
-export function RepositoryField({ value, onChange, verified, onVerified }: Props) {
+export function RepositoryField({ value, onChange, error, verified, onVerified }: Props) {
   const [known, remember] = useKnownRepositories();
   const verify = useMutation({
     meta: { shown: true },
@@ -29,7 +31,7 @@ export function RepositoryField({ value, onChange, verified, onVerified }: Props
       onChange(repository.repository_url);
     },
   });
-  const refusal = verify.data?.error_message ?? verify.error?.message;
+  const refusal = error ?? verify.data?.error_message ?? verify.error?.message;
   const edit = (text: string) => {
     verify.reset();
     onVerified(known.find(({ url }) => url === text) ?? null);
@@ -75,7 +77,8 @@ export function RepositoryField({ value, onChange, verified, onVerified }: Props
         ) : verified ? (
           <span className="inline-flex items-center gap-1 text-success">
             <CircleCheck aria-hidden className="size-3.5" />
-            {repositoryName(verified.url)} can be worked on; its default branch is {verified.branch}
+            Connected to {repositoryName(verified.url)}
+            {verified.branch && `, default branch ${verified.branch}`}
           </span>
         ) : null}
       </p>
