@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { problemOf } from "@/api/client";
 import { toastProblem } from "@/components/ui/toast";
+import { loadAhead } from "@/lib/patient";
 import "./app.css";
 import { router } from "./router";
 
@@ -34,4 +35,9 @@ if (root) {
       </QueryClientProvider>
     </StrictMode>,
   );
+  // Later, the server may be away when a page is opened.
+  const stop = router.subscribe("onResolved", () => {
+    stop();
+    void loadAhead();
+  });
 }

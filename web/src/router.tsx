@@ -1,9 +1,10 @@
-/** Every address, and the page that answers it. Pages are loaded when they are first wanted. */
+/** Every address, and the page that answers it. Pages are loaded when they are first wanted, or ahead of it. */
 
 import {
   createRootRoute,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
   useRouterState,
 } from "@tanstack/react-router";
@@ -13,7 +14,9 @@ import type { Status } from "@/api/client";
 import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
 import { Page } from "@/components/page";
 import { STATUSES } from "@/components/status-pill";
+import { Button } from "@/components/ui/button";
 import { Shell } from "@/layout/shell";
+import { PartMissing, part } from "@/lib/patient";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
@@ -29,9 +32,12 @@ function Root() {
 
 function NotFound() {
   return (
-    <Page title="There is no such page">
-      <Empty icon={Compass} title="Perhaps it moved">
-        The rail leads to those that exist; Ctrl K finds an order by its name.
+    <Page title="Page not found">
+      <Empty icon={Compass} title="There is no page at this address">
+        <p className="mb-3">Search with Ctrl K, or start from the home page.</p>
+        <Button size="sm" asChild>
+          <Link to="/">Go home</Link>
+        </Button>
       </Empty>
     </Page>
   );
@@ -66,7 +72,10 @@ const orders = createRoute({
     sort: text(search.sort),
     page: Number(search.page) > 1 ? Math.floor(Number(search.page)) : undefined,
   }),
-  component: lazyRouteComponent(() => import("@/features/orders/orders-page"), "OrdersPage"),
+  component: lazyRouteComponent(
+    part(() => import("@/features/orders/orders-page")),
+    "OrdersPage",
+  ),
 });
 
 export const PANELS = ["plan", "changes", "checks", "pull-request", "info"] as const;
@@ -78,7 +87,10 @@ const order = createRoute({
   validateSearch: (search: Record<string, unknown>): { panel?: Panel } => ({
     panel: PANELS.find((panel) => panel === search.panel),
   }),
-  component: lazyRouteComponent(() => import("@/features/order/order-page"), "OrderPage"),
+  component: lazyRouteComponent(
+    part(() => import("@/features/order/order-page")),
+    "OrderPage",
+  ),
 });
 
 export type HomeSearch = { repository_url?: string; prompt?: string };
@@ -91,7 +103,10 @@ const home = createRoute({
     repository_url: text(search.repository_url),
     prompt: text(search.prompt),
   }),
-  component: lazyRouteComponent(() => import("@/features/home/home-page"), "HomePage"),
+  component: lazyRouteComponent(
+    part(() => import("@/features/home/home-page")),
+    "HomePage",
+  ),
 });
 
 const tree = root.addChildren([
@@ -101,32 +116,50 @@ const tree = root.addChildren([
   page(
     "/inbox",
     "Inbox",
-    lazyRouteComponent(() => import("@/features/inbox/inbox-page"), "InboxPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/inbox/inbox-page")),
+      "InboxPage",
+    ),
   ),
   page(
     "/workflows",
     "Workflows",
-    lazyRouteComponent(() => import("@/features/workflows/workflows-page"), "WorkflowsPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/workflows/workflows-page")),
+      "WorkflowsPage",
+    ),
   ),
   page(
     "/workflows/$name",
     "Workflow",
-    lazyRouteComponent(() => import("@/features/workflows/workflow-page"), "WorkflowPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/workflows/workflow-page")),
+      "WorkflowPage",
+    ),
   ),
   page(
     "/local-forge/pull-requests",
     "Pull requests",
-    lazyRouteComponent(() => import("@/features/pull-requests/pull-requests-page"), "PullRequestsPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/pull-requests/pull-requests-page")),
+      "PullRequestsPage",
+    ),
   ),
   page(
     "/local-forge/pull-requests/$number",
     "Pull request",
-    lazyRouteComponent(() => import("@/features/pull-requests/pull-request-page"), "PullRequestPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/pull-requests/pull-request-page")),
+      "PullRequestPage",
+    ),
   ),
   page(
     "/settings",
     "Settings",
-    lazyRouteComponent(() => import("@/features/settings/settings-page"), "SettingsPage"),
+    lazyRouteComponent(
+      part(() => import("@/features/settings/settings-page")),
+      "SettingsPage",
+    ),
   ),
 ]);
 
@@ -139,7 +172,9 @@ export const router = createRouter({
       <SkeletonRows />
     </Page>
   ),
-  defaultErrorComponent: ({ error, reset }) => <Trouble fault={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <Trouble fault={error} onRetry={error instanceof PartMissing ? () => location.reload() : reset} />
+  ),
 });
 
 declare module "@tanstack/react-router" {

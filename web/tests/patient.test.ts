@@ -1,28 +1,38 @@
 import { expect, it } from "vitest";
-import { reached, unreachable } from "@/events/connection";
-import { patiently } from "@/lib/patient";
+import { loadAhead, PartMissing, part, patiently } from "@/lib/patient";
 
-const now = async () => {};
+const wait = async () => {};
+const failing = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
 
 it("a part that could not be fetched while the server was away comes when it is back", async () => {
   let asked = 0;
-  unreachable();
-  const part = await patiently(async () => {
-    asked += 1;
-    if (asked < 10) throw new TypeError("Failed to fetch dynamically imported module");
-    return "here";
-  }, now);
-  expect(part).toBe("here");
-  reached();
-});
-
-it("a part that is missing while the server answers is given up", async () => {
-  reached();
-  let asked = 0;
   const load = async () => {
     asked += 1;
-    throw new TypeError("Failed to fetch dynamically imported module");
+    return asked < 10 ? failing() : "here";
   };
-  await expect(patiently(load, now)).rejects.toThrow("Failed to fetch");
+  expect(await patiently(load, { wait, serverIsThere: async () => false })).toBe("here");
+});
+
+it("a part that is missing while the server answers is given up, and the page is to be reloaded", async () => {
+  let asked = 0;
+  const load = () => {
+    asked += 1;
+    return failing();
+  };
+  const given = patiently(load, { wait, serverIsThere: async () => true });
+  await expect(given).rejects.toBeInstanceOf(PartMissing);
+  await expect(given).rejects.toThrow("could not be loaded");
   expect(asked).toBe(3);
+});
+
+it("parts are loaded ahead of need, with those that they bring, and one that fails holds up no other", async () => {
+  const loaded: string[] = [];
+  part(async () => {
+    loaded.push("page");
+    part(async () => loaded.push("panel of the page"));
+  });
+  part(failing);
+  part(async () => loaded.push("another page"));
+  await loadAhead(wait);
+  expect(loaded).toEqual(["page", "another page", "panel of the page"]);
 });
