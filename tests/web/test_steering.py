@@ -141,7 +141,7 @@ def test_a_person_who_looks_away_is_told_what_waits_and_what_ended(
     page.add_init_script(TOLD)
     page.goto(f"{product.url}/inbox")
     page.get_by_role("button", name="Notify me").click()
-    expect(page.get_by_role("button", name="Notices on")).to_be_visible()
+    expect(page.get_by_role("button", name="Notifications on")).to_be_visible()
     expect(page.get_by_label("Loading")).to_have_count(0)
     page.evaluate(HIDDEN)
     model = product.script("fix", builds(FIXED))
@@ -151,6 +151,6 @@ def test_a_person_who_looks_away_is_told_what_waits_and_what_ended(
     product.submit(make_repository(tmp_path / "ends"), model, **ending)
     page.wait_for_function("() => window.told.length >= 2")
     assert page.evaluate("window.told.toSorted()") == [
-        "End by itself: Pull request ready for review",
-        "Wait for me: Waits for your decision",
+        "End by itself: Draft pull request",
+        "Wait for me: Needs approval",
     ]

@@ -128,10 +128,11 @@ describe("a retry", () => {
 });
 
 it("people hear of what waits and what ended, not of what they did themselves", () => {
-  expect(wordOf(order({ status: "awaiting_approval" }))).toBe("Waits for your decision");
-  expect(wordOf(failed("budget"))).toBe("Stopped by its budget");
+  expect(wordOf(order({ status: "awaiting_approval" }))).toBe("Needs approval");
+  expect(wordOf(failed("budget"))).toBe("Out of budget");
   expect(wordOf(failed("agent"))).toBe("Failed");
-  expect(wordOf(order({ pull_request_state: "draft" }))).toBe("Pull request ready for review");
+  expect(wordOf(order({ pull_request_state: "draft" }))).toBe("Draft pull request");
+  expect(wordOf(order({ pull_request_state: "open" }))).toBe("Ready for review");
   expect(wordOf(order())).toBe("Completed");
   for (const status of ["paused", "cancelled", "running", "pending"] as const)
     expect(wordOf(order({ status }))).toBeNull();

@@ -1,50 +1,60 @@
-/** What waits for a person. An entry that was put away comes back when its order changes. */
+/** What waits for a person. An entry that was dismissed comes back when its order changes. */
 
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { Order } from "@/api/client";
 import { ordersQuery } from "@/api/queries";
 import { useStored } from "@/lib/stored";
 
-export type Reason = "approval" | "failure" | "budget" | "review";
+export type Reason = "approval" | "failure" | "budget" | "review" | "draft";
 export type Entry = { order: Order; reason: Reason };
 export type Inbox = ReturnType<typeof useInbox>;
 
 const LIVE_MS = 4_000;
-const LIMIT = 50;
-const asked = (["awaiting_approval", "failed", "paused", "completed"] as const).map((status) => ({
-  ...ordersQuery({ status, limit: LIMIT, sort: "-updated_at" }),
-  refetchInterval: LIVE_MS,
-  refetchIntervalInBackground: true,
-}));
+/** While nobody looks, and wants to be told. */
+const HIDDEN_MS = 15_000;
+const NEWEST = { limit: 100, sort: "-updated_at" } as const;
 
 export function reasonOf(order: Order): Reason | null {
   if (order.status === "awaiting_approval") return "approval";
   if (order.error_category === "budget" && (order.status === "paused" || order.status === "failed"))
     return "budget";
   if (order.status === "failed") return "failure";
-  const reviewable = order.pull_request_state === "draft" || order.pull_request_state === "open";
-  if (order.status === "completed" && reviewable) return "review";
-  return null;
+  if (order.status !== "completed") return null;
+  if (order.pull_request_state === "draft") return "draft";
+  return order.pull_request_state === "open" ? "review" : null;
+}
+
+/** One list for the whole page, every few seconds; in the background only for those who want to be notified. */
+function useWaitingOrders() {
+  const [wantsNotices] = useStored("notices", false);
+  const live = {
+    refetchInterval: () => (document.hidden ? HIDDEN_MS : LIVE_MS),
+    refetchIntervalInBackground: wantsNotices,
+  };
+  const all = useQuery({ ...ordersQuery(NEWEST), ...live });
+  // Many newer orders must not push out one that waits for a decision.
+  const approvals = useQuery({
+    ...ordersQuery({ ...NEWEST, status: "awaiting_approval" }),
+    ...live,
+    enabled: all.data?.has_more ?? false,
+  });
+  const found = [...(all.data?.agent_work_orders ?? []), ...(approvals.data?.agent_work_orders ?? [])];
+  const orders = [...new Map(found.map((order) => [order.agent_work_order_id, order])).values()];
+  return { orders, isLoading: all.isLoading };
 }
 
 export function useInbox() {
-  const [away, setAway] = useStored<Record<string, string>>("inbox.away", {});
-  const { orders, isLoading } = useQueries({
-    queries: asked,
-    combine: (answers) => ({
-      orders: answers.flatMap((answer) => answer.data?.agent_work_orders ?? []),
-      isLoading: answers.some((answer) => answer.isLoading),
-    }),
-  });
+  const [dismissed, setDismissed] = useStored<Record<string, string>>("inbox.away", {});
+  const { orders, isLoading } = useWaitingOrders();
   const entries = orders.flatMap((order): Entry[] => {
     const reason = reasonOf(order);
-    const isAway = away[order.agent_work_order_id] === order.updated_at && reason !== "approval";
+    const isAway = dismissed[order.agent_work_order_id] === order.updated_at && reason !== "approval";
     return reason && !isAway ? [{ order, reason }] : [];
   });
-  const putAway = (order: Order) => {
+  const dismiss = (order: Order) => {
     const known = new Set(orders.map((one) => one.agent_work_order_id));
-    const kept = Object.entries(away).filter(([id]) => known.has(id));
-    setAway({ ...Object.fromEntries(kept), [order.agent_work_order_id]: order.updated_at });
+    const kept = Object.entries(dismissed).filter(([id]) => known.has(id));
+    setDismissed({ ...Object.fromEntries(kept), [order.agent_work_order_id]: order.updated_at });
   };
-  return { entries, orders, isLoading, putAway };
+  return { entries, orders, isLoading, dismiss };
 }

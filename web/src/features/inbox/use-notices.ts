@@ -7,10 +7,11 @@ import { useStored } from "@/lib/stored";
 import { type Inbox, type Reason, reasonOf } from "./use-inbox";
 
 export const REASONS: Record<Reason, string> = {
-  approval: "Waits for your decision",
+  approval: "Needs approval",
   failure: "Failed",
-  budget: "Stopped by its budget",
-  review: "Pull request ready for review",
+  budget: "Out of budget",
+  review: "Ready for review",
+  draft: "Draft pull request",
 };
 
 export function useNotices({ entries, orders, isLoading }: Inbox) {
