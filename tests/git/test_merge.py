@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import Conflict, NotFound
-from journeyman.git.merge import merge
+from journeyman.git.branch_log import commits_of
+from journeyman.git.merge import MergeConflict, merge
 from tests.git.places import ADA, commit_files, git, make_repository
 
 BRANCH = "journeyman/fix"
@@ -50,7 +51,7 @@ async def test_a_base_that_went_on_keeps_both_sides(repository: Path) -> None:
 async def test_a_clash_is_told_and_nothing_is_changed(repository: Path) -> None:
     commit_files(repository, {"a.txt": "three\n"}, "Clash")
     before = git(repository, "rev-parse", "main")
-    with pytest.raises(Conflict, match=r"both changed a\.txt"):
+    with pytest.raises(MergeConflict, match=r"both changed a\.txt"):
         await merged(repository)
     assert git(repository, "rev-parse", "main") == before
     assert git(repository, "status", "--porcelain") == ""
@@ -108,3 +109,21 @@ async def test_a_branch_that_is_gone_is_named(repository: Path) -> None:
     git(repository, "branch", "--quiet", "-D", BRANCH)
     with pytest.raises(NotFound, match=BRANCH):
         await merged(repository)
+
+
+async def test_the_commits_of_a_branch_are_listed_before_and_after_the_merge(repository: Path) -> None:
+    began = git(repository, "rev-parse", "main")
+    git(repository, "checkout", "--quiet", BRANCH)
+    commit_files(repository, {"new.txt": "newer\n"}, "Go on")
+    git(repository, "checkout", "--quiet", "main")
+    commit_files(repository, {"b.txt": "theirs\n"}, "Meanwhile")
+    before = await commits_of(repository, BRANCH, since="refs/heads/main")
+    await merged(repository)
+    after = await commits_of(repository, BRANCH, since=began)
+    assert [one.message.strip() for one in before] == ["Fix", "Go on"]
+    assert after == before
+
+
+async def test_a_branch_that_is_gone_has_no_commits(repository: Path) -> None:
+    git(repository, "branch", "-D", BRANCH)
+    assert await commits_of(repository, BRANCH, since="refs/heads/main") == []

@@ -69,6 +69,7 @@ def test_from_an_empty_home_to_a_merged_pull_request(page: Page, tmp_path: Path)
         expect(log.get_by_text("PR #1 is ready for review")).to_be_visible()
         page.get_by_role("complementary").get_by_role("link", name="#1").click()
         page.get_by_role("button", name="Merge into main").click()
+        page.get_by_role("dialog").get_by_role("button", name="Merge").click()
         expect(page.get_by_text("Merged", exact=True)).to_be_visible()
         sample = home / "samples" / "pager"
         assert git(sample, "log", "-1", "--format=%s", "main").startswith("Merge pull request #1")

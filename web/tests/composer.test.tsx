@@ -127,7 +127,7 @@ describe("without a key", () => {
   });
 
   it("the demo is chosen for the sample", async () => {
-    const sample = { repository_url: "file:///home/samples/pager", model: "scripted/demo" };
+    const sample = { repository_url: "file:///data/samples/pager", model: "scripted/demo" };
     localStorage.setItem("journeyman.sample", JSON.stringify(sample));
     keepDraft("repository", sample.repository_url);
     renderWith(<Composer />, models(CLAUDE, DEMO));

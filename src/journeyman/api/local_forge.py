@@ -1,8 +1,10 @@
 """The pull requests of repositories on this machine, and the button that merges one."""
 
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
+from fastapi import Path as InPath
 from pydantic import Field
 
 from journeyman.api.models import (
@@ -10,12 +12,14 @@ from journeyman.api.models import (
     LocalPullRequest,
     LocalPullRequestPage,
     PageQuery,
+    ProposedCommit,
     ShownPullRequest,
 )
 from journeyman.api.services import Given, Services
 from journeyman.errors import Conflict, InvalidRepository
 from journeyman.forges.base import Person, PullRequest
 from journeyman.forges.standing import note_state
+from journeyman.git.branch_log import commits_of
 from journeyman.git.commits import JOURNEYMAN
 from journeyman.git.merge import merge
 from journeyman.git.run import host_author
@@ -26,7 +30,7 @@ from journeyman.work_orders.store import OrderFilter
 
 router = APIRouter(prefix="/api/local-forge/pull-requests", tags=["local forge"])
 
-Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Number = Annotated[int, InPath(ge=1, le=2**31 - 1)]
 
 
 class PullRequestQuery(PageQuery):
@@ -47,7 +51,7 @@ async def list_pull_requests(
 @router.get("/{number}")
 async def show_pull_request(number: Number, services: Given) -> ShownPullRequest:
     found = await services.local_pull_requests.get_pull_request(number)
-    return _shown(found, await _order_of(found, services))
+    return await _shown(found, await _order_of(found, services), services)
 
 
 @router.post("/{number}/merge")
@@ -56,17 +60,12 @@ async def merge_pull_request(number: Number, services: Given) -> ShownPullReques
     found = await services.local_pull_requests.get_pull_request(number)
     order = await _order_of(found, services)
     if found.state == "merged":
-        return _shown(found, order)
+        return await _shown(found, order, services)
     if found.state == "closed" or found.draft:
         state = "closed" if found.state == "closed" else "a draft"
         raise Conflict(f"pull request {number} is {state}", hint="Mark it ready for review, then merge it.")
-    repository = parse_repository(
-        found.repository_url, github_url=services.settings.github_url, allow_local=True
-    )
-    if repository.path is None:
-        raise InvalidRepository(f"{repository.url} is not a directory of this machine")
     await merge(
-        repository.path,
+        _path_of(found, services.settings),
         base=found.base,
         branch=found.branch,
         message=f"Merge pull request #{number}: {found.title}",
@@ -75,7 +74,16 @@ async def merge_pull_request(number: Number, services: Given) -> ShownPullReques
     merged = await services.local_pull_requests.mark_merged(number)
     if order is not None:
         order = await note_state(services.orders, order, merged)
-    return _shown(merged, order)
+    return await _shown(merged, order, services)
+
+
+def _path_of(found: PullRequest, settings: Settings, *, must_exist: bool = True) -> Path:
+    repository = parse_repository(
+        found.repository_url, github_url=settings.github_url, allow_local=True, must_exist=must_exist
+    )
+    if repository.path is None:
+        raise InvalidRepository(f"{repository.url} is not a directory of this machine")
+    return repository.path
 
 
 async def _order_of(found: PullRequest, services: Services) -> WorkOrder | None:
@@ -90,8 +98,25 @@ async def _author(settings: Settings) -> Person:
     return await host_author() or JOURNEYMAN
 
 
-def _shown(found: PullRequest, order: WorkOrder | None) -> ShownPullRequest:
+async def _shown(found: PullRequest, order: WorkOrder | None, services: Services) -> ShownPullRequest:
     local = LocalPullRequest.model_validate(found)
     return ShownPullRequest(
-        **dict(local), agent_work_order_id=None if order is None else order.agent_work_order_id
+        **dict(local),
+        agent_work_order_id=None if order is None else order.agent_work_order_id,
+        commits=await _commits(found, order, services.settings),
     )
+
+
+async def _commits(found: PullRequest, order: WorkOrder | None, settings: Settings) -> list[ProposedCommit]:
+    since = f"refs/heads/{found.base}"
+    if found.state == "merged":  # the base holds them by now
+        since = (order.base_commit_sha if order is not None else None) or since
+    path = _path_of(found, settings, must_exist=False)
+    return [
+        ProposedCommit(
+            commit_sha=commit.sha,
+            subject=commit.message.partition("\n")[0],
+            committed_at=commit.committed_at,
+        )
+        for commit in await commits_of(path, found.branch, since=since)
+    ]

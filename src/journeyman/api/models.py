@@ -307,9 +307,17 @@ class LocalPullRequest(PullRequestAnswer):
     repository_url: str
 
 
+class ProposedCommit(_Answer):
+    commit_sha: str
+    subject: str
+    committed_at: AwareDatetime
+
+
 class ShownPullRequest(LocalPullRequest):
     agent_work_order_id: str | None = None
     """The order whose branch it is."""
+    commits: list[ProposedCommit] = []
+    """What it brings, oldest first; the newest 250 of many, and none when its branch is gone."""
 
 
 class LocalPullRequestPage(_Answer):

@@ -17,9 +17,13 @@ _MERGE_CONFLICT = 1
 _SHOWN_PATHS = 5
 
 
+class MergeConflict(Conflict):
+    """Both sides changed the same lines: only a person, or other work, can tell what is meant."""
+
+
 async def merge(repository: Path, *, base: str, branch: str, message: str, author: Person) -> str:
     """The commit that the base is at afterwards. Safe to repeat: a branch that is merged already stays so."""
-    git_dir = _git_dir(repository)
+    git_dir = git_dir_of(repository)
     ours, theirs = await _head(git_dir, base), await _head(git_dir, branch)
     if (await run("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
         return ours
@@ -39,7 +43,8 @@ async def merge(repository: Path, *, base: str, branch: str, message: str, autho
     return merged
 
 
-def _git_dir(repository: Path) -> Path:
+def git_dir_of(repository: Path) -> Path:
+    """Where git keeps the repository that lies in a directory, with or without checked out files."""
     inside = repository / ".git"
     return inside if inside.exists() else repository
 
@@ -59,9 +64,9 @@ async def _merged_tree(git_dir: Path, ours: str, theirs: str, *, branch: str, ba
     tree, *paths = answer.output.decode(errors="replace").rstrip("\0").split("\0")
     if answer.exit_code == _MERGE_CONFLICT:
         shown = ", ".join(sorted(set(paths))[:_SHOWN_PATHS])
-        raise Conflict(
+        raise MergeConflict(
             f"{branch} does not merge into {base} by itself: both changed {shown}",
-            hint=f"Ask the order to take in {base} and resolve it, or merge by hand.",
+            hint=f"Merge {base} into the branch by hand and resolve it there, or start a new order on {base}.",
         )
     if answer.exit_code != 0:
         raise fault_of(answer.error, "merge-tree")
@@ -79,7 +84,7 @@ async def _checked_out_at(git_dir: Path, branch: str) -> Path | None:
 
 async def _bring_files(work_tree: Path, before: str, after: str) -> None:
     """Files and index from one commit to another; a file that somebody changed is in the way, and stays."""
-    git_dir = _git_dir(work_tree)
+    git_dir = git_dir_of(work_tree)
     # Whoever has only been touched counts as unchanged; what has changed is told by the next call.
     await run("update-index", "-q", "--refresh", git_dir=git_dir, work_tree=work_tree)
     answer = await run("read-tree", "-m", "-u", before, after, git_dir=git_dir, work_tree=work_tree)

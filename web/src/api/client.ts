@@ -21,7 +21,7 @@ export type WorkflowChoice = Schemas["WorkflowChoice"];
 export type Prompt = Schemas["PromptView"];
 export type Approval = Schemas["ApprovalView"];
 export type NewOrder = Schemas["NewWorkOrder"];
-export type PullRequest = Schemas["LocalPullRequest"];
+export type ShownPullRequest = Schemas["ShownPullRequest"];
 
 export type RepositoryCommand = Schemas["FoundCommand"];
 export type CommandProblem = Schemas["CommandProblem"];

@@ -1938,6 +1938,18 @@ export interface components {
             /** Prompts */
             prompts: components["schemas"]["PromptView"][];
         };
+        /** ProposedCommit */
+        ProposedCommit: {
+            /** Commit Sha */
+            commit_sha: string;
+            /** Subject */
+            subject: string;
+            /**
+             * Committed At
+             * Format: date-time
+             */
+            committed_at: string;
+        };
         /** PullRequestAnswer */
         PullRequestAnswer: {
             /** Number */
@@ -2187,6 +2199,11 @@ export interface components {
             repository_url: string;
             /** Agent Work Order Id */
             agent_work_order_id?: string | null;
+            /**
+             * Commits
+             * @default []
+             */
+            commits: components["schemas"]["ProposedCommit"][];
         };
         /** Spent */
         Spent: {
