@@ -60,7 +60,7 @@ def test_a_fork_goes_its_own_way_from_a_step(product: Product, page: Page, compl
 def test_a_step_of_a_completed_order_is_done_again(product: Product, page: Page, completed: str) -> None:
     page.goto(f"{product.url}/orders/{completed}?panel=info")
     page.get_by_role("button", name="Again from build").click()
-    expect(page.get_by_role("log").get_by_text("Trying again")).to_be_visible()
+    expect(page.get_by_role("log").get_by_text("Retrying")).to_be_visible()
     status(page, "Completed")
     expect(page.get_by_role("log").get_by_text("Completed", exact=True)).to_have_count(2)
 
@@ -80,7 +80,7 @@ def test_a_spent_budget_is_raised_where_it_is_told_and_the_costs_add_up(
     spent = f"${cost:.2f}"
     agent = page.get_by_role("row", name=re.compile("agent builtin"))
     expect(agent.get_by_role("cell", name=spent)).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("^build")).get_by_role("cell", name=spent)).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("^Build")).get_by_role("cell", name=spent)).to_be_visible()
     page.get_by_role("button", name="Show the log").click()
     expect(page.get_by_label("Log", exact=True)).to_contain_text("agent_work_order_completed")
     page.goto(f"{product.url}/settings")
@@ -103,7 +103,7 @@ def test_a_command_of_the_repository_is_called_from_the_box(
     order = product.submit(repository, product.script("turning", turned, builds(FIXED)), workflow_type=BUILD)
     product.finish(order)
     page.goto(f"{product.url}/orders/{order}")
-    box = page.get_by_label("Say something to the order")
+    box = page.get_by_role("textbox", name="Message")
     box.press_sequentially("/tu")
     expect(page.get_by_role("listbox").get_by_text("Turn a sum round")).to_be_visible()
     expect(page.get_by_label("Commands that cannot be used")).to_contain_text("not good.md")
@@ -131,7 +131,8 @@ def test_keys_open_panels_and_move_through_a_diff(product: Product, page: Page, 
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Go to, find, do…").fill("pull request")
     page.get_by_role("option", name=re.compile("^Pull request")).click()
-    expect(page.get_by_role("button", name="Mark ready for review")).to_be_visible()
+    details = page.get_by_role("complementary", name="Details")
+    expect(details.get_by_role("button", name="Mark ready for review")).to_be_visible()
 
 
 def test_a_person_who_looks_away_is_told_what_waits_and_what_ended(

@@ -42,7 +42,7 @@ const sent = (asked: { method: string; path: string; body: unknown }[]) =>
 
 async function compose(answers: Record<string, unknown>) {
   const shown = renderWith(<Composer />, { ...models(GPT), ...answers });
-  await screen.findByText("gpt");
+  await screen.findByText("openai/gpt");
   write("Repository", "/code/adder");
   write("Task", "Fix it");
   return shown;
@@ -74,7 +74,7 @@ it("an issue can be handed over without a task", async () => {
 
 it("nothing is blamed before it was tried; then every empty field says what it needs", async () => {
   renderWith(<Composer />, models(GPT));
-  await screen.findByText("gpt");
+  await screen.findByText("openai/gpt");
   expect(alerts()).toEqual([]);
   await start();
   expect(field("Task").getAttribute("aria-invalid")).toBe("true");
@@ -109,7 +109,7 @@ it("a task that was begun is there again until it is sent", async () => {
   unmount();
   const made = { agent_work_order: { agent_work_order_id: "wo-1" } };
   renderWith(<Composer />, { ...models(GPT), [ORDERS]: made });
-  await screen.findByText("gpt");
+  await screen.findByText("openai/gpt");
   expect([field("Repository").value, field("Task").value]).toEqual(["/code/adder", "Fix it"]);
   await start();
   await waitFor(() => expect(field("Task").value).toBe(""));
@@ -131,7 +131,7 @@ describe("without a key", () => {
     localStorage.setItem("journeyman.sample", JSON.stringify(sample));
     keepDraft("repository", sample.repository_url);
     renderWith(<Composer />, models(CLAUDE, DEMO));
-    await screen.findByText("demo");
+    await screen.findByText("scripted/demo");
   });
 
   it("a banner names the settings and leads to where they are explained", async () => {

@@ -49,7 +49,7 @@ it("a text that is too large for the storage can be written all the same", async
 });
 
 const REPLY = "POST /api/agent-work-orders/wo-00000000/prompt";
-const reply = () => screen.getByLabelText("Say something to the order");
+const reply = () => screen.getByLabelText("Message");
 
 it("a half-written reply waits in its order's box until it is sent", async () => {
   const { unmount } = renderWith(<PromptBox order={order()} queue={[]} />, { [REPLY]: {} });

@@ -2,10 +2,12 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Order } from "@/api/client";
-import type { RetryItem } from "@/events/story";
+import { adviceFor } from "@/components/advice";
+import type { RetryItem } from "@/events/items";
 import { wordOf } from "@/features/inbox/use-notices";
-import { FailureNote, keptOf, Remedies } from "@/features/order/failure";
+import { FailureNote } from "@/features/order/failure";
 import { ItemView } from "@/features/order/item-view";
+import { keptOf, Remedies } from "@/features/order/remedies";
 import { event } from "./events";
 import { order, renderWith } from "./server";
 
@@ -76,7 +78,7 @@ it("says what was kept", () => {
   expect(keptOf(order({ kept }))).toContain("branch journeyman/adder with 1 commit.");
   expect(
     keptOf(order({ kept: { ...kept, snapshot_ref: "refs/s/1", github_pull_request_url: "u" } })),
-  ).toContain("what was not committed, at refs/s/1; the pull request");
+  ).toContain("uncommitted work at refs/s/1, the pull request");
 });
 
 it("a failure in the story says its cause in plain words, and what to do", () => {
@@ -88,42 +90,78 @@ it("a failure in the story says its cause in plain words, and what to do", () =>
   });
   renderWith(<FailureNote item={{ key: 7, at: told.timestamp, kind: "failure", event: told as never }} />);
   for (const words of [
-    "A key or token is missing, or was refused.",
+    "A key or token is missing or was refused.",
     "the provider answered 401",
     "Set the key.",
   ])
     expect(screen.getByText(words)).toBeTruthy();
 });
 
-describe("a retry", () => {
-  const retrying = event(3, {
-    type: "step_retrying",
-    step: "build",
-    attempt: 2,
-    wait_seconds: 30,
-    error_category: "transient",
-    error_message: "no answer",
+it.each([
+  ["verification", "Look at the diff. `jm retry` checks and repairs again."],
+  ["auth", "Set JOURNEYMAN_GITHUB_TOKEN."],
+  ["transient", "Give --model another name."],
+])("a hint for a terminal is none for a browser: %s", (error_category, hint) => {
+  const told = event(7, { type: "agent_work_order_failed", error_category, error_message: "no", hint });
+  renderWith(<FailureNote item={{ key: 7, at: told.timestamp, kind: "failure", event: told as never }} />);
+  expect(screen.queryByText(hint)).toBeNull();
+  expect(document.body.textContent).not.toMatch(/jm |JOURNEYMAN|`|--model/);
+  expect(screen.getByText(adviceFor(error_category, ""))).toBeTruthy();
+});
+
+it("a budget that cannot be kept for want of a price is not raised: another model helps", async () => {
+  const models = [
+    { name: "scripted/fix", provider: "scripted", ready: true, needs: "", input_usd_per_million: null },
+  ];
+  renderWith(<Remedies order={failed("budget", { status: "paused", budget_usd: 2 })} />, {
+    "GET /api/models": { models, default_model: null },
   });
-  const item = (over: boolean): RetryItem => ({
+  await screen.findByText(/no known price/);
+  expect(screen.queryByLabelText("New budget in dollars")).toBeNull();
+  expect(screen.getByRole("button", { name: /Change model/ })).toBeTruthy();
+});
+
+it("a conflict is handed to the agent by a button", async () => {
+  const { asked } = renderWith(<Remedies order={failed("conflict")} />, { [`POST ${BASE}/prompt`]: {} });
+  await userEvent.setup().click(screen.getByRole("button", { name: "Ask the agent to resolve it" }));
+  await waitFor(() => expect(asked.map(({ path }) => path)).toContain(`${BASE}/prompt`));
+});
+
+describe("a retry", () => {
+  const item = (fields: Partial<RetryItem> = {}): RetryItem => ({
     key: 3,
     at: new Date().toISOString(),
     kind: "retry",
-    event: retrying as never,
-    over,
+    step: "build",
+    state: "waiting",
+    until: Date.now() + 30_000,
+    reasons: ["no answer"],
+    whole: true,
+    ...fields,
   });
 
   it("counts down while it waits", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-01-01T00:00:00Z") });
-    const waiting = item(false);
+    const waiting = item();
     vi.setSystemTime(new Date("2030-01-01T00:00:12Z"));
-    renderWith(<ItemView item={waiting} />);
+    renderWith(<ItemView id="wo-00000000" item={waiting} />);
     expect(screen.getByText("in 18 s")).toBeTruthy();
   });
 
-  it("stops counting when it is over", () => {
-    renderWith(<ItemView item={item(true)} />);
+  it("stops counting when it is over, and says how often it was tried", () => {
+    renderWith(<ItemView id="wo-00000000" item={item({ state: "over", reasons: ["one", "two"] })} />);
     expect(screen.queryByText(/^in \d+ s$/)).toBeNull();
-    expect(screen.getByText(/attempt 2/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Retry now" })).toBeNull();
+    expect(screen.getByText(/Retried 2 times/)).toBeTruthy();
+  });
+
+  it("need not be waited for", async () => {
+    const { asked } = renderWith(<ItemView id="wo-00000000" item={item()} />, {
+      [`POST ${BASE}/pause`]: {},
+      [`POST ${BASE}/resume`]: {},
+    });
+    await userEvent.setup().click(screen.getByRole("button", { name: "Retry now" }));
+    await waitFor(() => expect(asked.map(({ path }) => path)).toEqual([`${BASE}/pause`, `${BASE}/resume`]));
   });
 });
 

@@ -1,6 +1,6 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { CommandProblem, RepositoryCommand } from "@/api/client";
 import { PromptBox } from "@/features/order/prompt-box";
 import { keepDraft } from "@/lib/draft";
@@ -23,15 +23,17 @@ const KEPT: { commands: RepositoryCommand[]; problems: CommandProblem[] } = {
 afterEach(() => {
   cleanup();
   keepDraft("reply.wo-00000000", null);
+  localStorage.clear();
 });
 
 function box(answers: Record<string, unknown> = { [`GET ${BASE}/commands`]: KEPT }, fields = {}) {
   const shown = renderWith(<PromptBox order={order(fields)} queue={[]} />, {
     [`POST ${BASE}/prompt`]: {},
     [`POST ${BASE}/cancel`]: {},
+    [`POST ${BASE}/pause`]: {},
     ...answers,
   });
-  return { ...shown, typed: screen.getByLabelText("Say something to the order"), user: userEvent.setup() };
+  return { ...shown, typed: screen.getByLabelText("Message"), user: userEvent.setup() };
 }
 const names = () => screen.getAllByRole("option").map((option) => option.querySelector("code")?.textContent);
 const said = (asked: { method: string; path: string; body: unknown }[]) =>
@@ -93,6 +95,37 @@ it("what does not fit the order is not offered, and what does is done", async ()
   const { typed, user, asked } = box({}, { status: "running" });
   await user.type(typed, "/");
   expect(names()).toEqual(["/ask question", "/work task", "/pause", "/cancel"]);
-  await user.type(typed, "ca{Enter}");
-  expect(asked.map(({ method, path }) => `${method} ${path}`)).toContain(`POST ${BASE}/cancel`);
+  await user.type(typed, "pa{Enter}");
+  expect(asked.map(({ method, path }) => `${method} ${path}`)).toContain(`POST ${BASE}/pause`);
+});
+
+describe("a cancel by command", () => {
+  const cancels = (asked: { path: string }[]) => asked.filter(({ path }) => path.endsWith("/cancel"));
+
+  it("asks first, with the safe answer under the keys", async () => {
+    const { typed, user, asked } = box({}, { status: "running" });
+    await user.type(typed, "/ca{Enter}");
+    const question = screen.getByRole("alertdialog", { name: "Cancel this order?" });
+    expect(document.activeElement?.textContent).toBe("Keep it");
+    await user.keyboard("{Enter}");
+    expect(cancels(asked)).toEqual([]);
+    expect(question.isConnected).toBe(false);
+    expect(document.activeElement).toBe(typed);
+  });
+
+  it("is done when it was meant, and not when escape is pressed", async () => {
+    const { typed, user, asked } = box({}, { status: "running" });
+    await user.type(typed, "/ca{Enter}{Escape}");
+    expect(cancels(asked)).toEqual([]);
+    await user.type(typed, "/ca{Enter}");
+    await user.click(screen.getByRole("button", { name: "Cancel the order" }));
+    expect(cancels(asked)).toHaveLength(1);
+  });
+});
+
+it("what was typed is still there after the page was left", async () => {
+  const { typed, user, unmount } = box();
+  await user.type(typed, "Half a thought");
+  unmount();
+  expect(box().typed).toHaveProperty("value", "Half a thought");
 });

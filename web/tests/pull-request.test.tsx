@@ -63,9 +63,7 @@ it("a conflict stays on the page, with how to go on by hand and with a new order
   await userEvent.click(screen.getByRole("button", { name: "Merge into main" }));
   await userEvent.click(screen.getByRole("button", { name: "Merge" }));
   const shown = await screen.findByRole("alert", { name: "Merge conflict" });
-  expect(shown.textContent).toContain("both changed adder.py", {
-    type: "urn:journeyman:problem:merge-conflict",
-  });
+  expect(shown.textContent).toContain("both changed adder.py");
   expect(shown.textContent).toContain("git merge main");
   await userEvent.click(screen.getByRole("button", { name: "Start a new order on main" }));
   await waitFor(() => expect(screen.getByRole("status").textContent).toContain("journeyman/adder"));

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY, type Item, tell } from "@/events/story";
+import { workedSeconds } from "@/events/clock";
+import type { Item } from "@/events/items";
+import { rowsOf } from "@/events/rows";
+import { EMPTY, tell } from "@/events/story";
 import { partsChangedBy } from "@/events/use-story";
 import { told } from "./events";
 
@@ -54,9 +57,151 @@ it("telling in pieces gives the same story as telling at once", () => {
   expect(EMPTY.items).toEqual([]);
 });
 
-it("a pause stops the step that was running", () => {
-  const { items } = tell(EMPTY, told(started, { type: "agent_work_order_paused" }));
-  expect(items[0]).toMatchObject({ kind: "step", state: "stopped" });
+describe("what is open", () => {
+  const half = text("I look at the");
+  const subtask = { type: "subtask_started" as const, step: "build", number: 1, of: 2, title: "Add" };
+
+  it.each([
+    { type: "agent_work_order_paused" as const },
+    { type: "agent_work_order_cancelled" as const, reason: "", hint: "" },
+    { type: "agent_work_order_failed" as const, error_message: "no", error_category: "agent", hint: "" },
+  ])("is stopped with its order: $type", (end) => {
+    const { items } = tell(EMPTY, told(started, subtask, call, half, end));
+    expect(items.slice(0, 4)).toMatchObject([
+      { kind: "step", state: "stopped" },
+      { kind: "subtask", state: "stopped" },
+      { kind: "tool", cutOff: "stopped" },
+      { kind: "text", cutOff: "stopped" },
+    ]);
+  });
+
+  it("was interrupted when the same attempt begins again, and the story says that it went on", () => {
+    const { items } = tell(EMPTY, told(started, call, half, started, text("I look at the code.")));
+    expect(items).toMatchObject([
+      { kind: "step", state: "interrupted" },
+      { kind: "tool", cutOff: "interrupted" },
+      { kind: "text", cutOff: "interrupted" },
+      { kind: "system", text: "Interrupted and continued" },
+      { kind: "step", state: "running" },
+      { kind: "text", text: "I look at the code.", cutOff: null },
+    ]);
+    expect(new Set(items.map(({ key }) => key)).size).toBe(items.length);
+  });
+
+  it("ends with its step: a call whose result never came does not run for ever", () => {
+    const done = {
+      type: "step_completed" as const,
+      step: "build",
+      kind: "build",
+      duration_seconds: 1,
+      output: {},
+    };
+    const { items, open } = tell(EMPTY, told(started, call, text("Said to the end."), done));
+    expect(items).toMatchObject([{ state: "completed" }, { cutOff: "stopped" }, { cutOff: null }]);
+    expect(open.calls).toEqual({});
+  });
+});
+
+describe("retries", () => {
+  const retrying = (attempt: number, error_message: string) => ({
+    type: "step_retrying" as const,
+    step: "build",
+    attempt,
+    wait_seconds: 2,
+    error_message,
+    error_category: "transient",
+  });
+  const notice = { type: "agent_notice" as const, step: "build", wait_seconds: 4 };
+  const again = { ...started, attempt: 2 };
+
+  it("are one row with everything that was tried, where it was tried last", () => {
+    const story = tell(
+      EMPTY,
+      told(
+        started,
+        { ...notice, text: "no answer; trying again in 4.0 s (attempt 2 of 5)" },
+        retrying(2, "gave up"),
+        again,
+      ),
+    );
+    expect(rowsOf(story.items)).toMatchObject([
+      { kind: "retry", state: "trying", reasons: ["no answer", "gave up"] },
+    ]);
+    expect(story.items[0]).toMatchObject({ kind: "step", state: "running", attempt: 2 });
+  });
+
+  it("leave one step that failed, not one that still runs for each attempt", () => {
+    const failed = { type: "step_failed" as const, step: "build", kind: "build", duration_seconds: 1 };
+    const why = { error_message: "gave up", error_category: "transient", hint: "" };
+    const end = { type: "agent_work_order_failed" as const, ...why, error_message: "step build: gave up" };
+    const { items } = tell(EMPTY, told(started, retrying(2, "gave up"), again, { ...failed, ...why }, end));
+    expect(rowsOf(items)).toMatchObject([{ kind: "retry", state: "over" }, { kind: "failure" }]);
+    expect(items[0]).toMatchObject({ kind: "step", state: "failed" });
+  });
+});
+
+describe("what went well", () => {
+  const ran = (number: number, exit_code = 0) => [
+    { ...call, call_id: `c${number}` },
+    { ...result, call_id: `c${number}`, exit_code },
+  ];
+
+  it("is folded: three calls in a row are one, and one that failed stands alone", () => {
+    const { items } = tell(EMPTY, told(started, ...ran(1), ...ran(2), ...ran(3), ...ran(4, 1), ...ran(5)));
+    expect(rowsOf(items)).toMatchObject([
+      { kind: "tools", items: [{ call: "c1" }, { call: "c2" }, { call: "c3" }] },
+      { kind: "tool", call: "c4" },
+      { kind: "tool", call: "c5" },
+    ]);
+  });
+
+  it("has no row where its work tells itself; a command of the workflow has one", () => {
+    const done = (step: string, kind: string) => [
+      { type: "step_started" as const, step, kind, attempt: 1 },
+      { type: "step_completed" as const, step, kind, duration_seconds: 1, output: {} },
+    ];
+    const { items } = tell(EMPTY, told(...done("verify", "verify"), ...done("lint", "shell")));
+    expect(rowsOf(items)).toMatchObject([{ step: "lint", state: "completed" }]);
+  });
+});
+
+describe("the time of an order", () => {
+  const moment = (type: "agent_work_order_started" | "agent_work_order_paused") => ({ type, round: 1 });
+
+  it("is what was worked, without what it rested", () => {
+    const rested = { type: "agent_work_order_resumed" as const };
+    const { work } = tell(
+      EMPTY,
+      told(
+        moment("agent_work_order_started"),
+        text("two"),
+        moment("agent_work_order_paused"),
+        ...Array.from({ length: 60 }, () => rested),
+        moment("agent_work_order_started"),
+      ),
+    );
+    expect(workedSeconds(work, Date.UTC(2026, 0, 1, 0, 1, 14))).toBe(2 + 10);
+  });
+
+  it("counts the newest start from where that began", () => {
+    const story = tell(
+      EMPTY,
+      told(
+        { type: "agent_work_order_created" },
+        moment("agent_work_order_started"),
+        { type: "git_branch_created", git_branch_name: "b", base_branch: "main", base_commit_sha: "a" },
+        moment("agent_work_order_paused"),
+        { type: "agent_work_order_resumed" },
+        moment("agent_work_order_started"),
+      ),
+    );
+    expect(story.start).toEqual({
+      queued: "2026-01-01T00:00:05.000Z",
+      started: "2026-01-01T00:00:06.000Z",
+      fetched: null,
+      active: false,
+    });
+  });
 });
 
 describe("prompts", () => {
@@ -84,10 +229,12 @@ it("subtasks tick off as the next one begins", () => {
   expect(end.plan?.subtasks.map(({ state }) => state)).toEqual(["done", "done"]);
 });
 
-it("an approval keeps the person's word", () => {
+it("an approval keeps the person's word, and when it was given", () => {
   const asked = { type: "approval_requested" as const, step: "build", kind: "build", commit_sha: "abc" };
   const decided = { ...asked, type: "approval_decided" as const, decision: "rejected", comment: "No" };
-  expect(tell(EMPTY, told(asked, decided)).items).toMatchObject([{ decision: "rejected", comment: "No" }]);
+  expect(tell(EMPTY, told(asked, decided)).items).toMatchObject([
+    { decision: "rejected", comment: "No", at: "2026-01-01T00:00:02.000Z" },
+  ]);
 });
 
 it("a pull request that leaves draft says so", () => {
@@ -125,7 +272,7 @@ it("what people did to the pull request and the branch is told", () => {
     told({ type: "git_commits_taken_in", ...taken }, { type: "github_pull_request_merged", ...pull }),
   );
   expect(items.map((item) => item.kind === "system" && item.text)).toEqual([
-    "Took in 2 commits that people pushed",
+    "Pulled in 2 commits that people pushed",
     "PR #12 was merged",
   ]);
 });
@@ -144,11 +291,25 @@ describe("a commit", () => {
     git_lines_removed: 1,
   };
 
-  it("is under way until it is made, and says how long it took", () => {
+  it("is under way until it is made", () => {
     expect(tell(EMPTY, told(begun)).committing).not.toBeNull();
     const story = tell(EMPTY, told(begun, made));
     expect(story.committing).toBeNull();
-    expect(story.items).toMatchObject([{ sign: "commit", text: "Make it add", seconds: 1 }]);
+    expect(story.items).toMatchObject([{ sign: "commit", text: "Make it add", detail: "01234567" }]);
+  });
+
+  it("of a subtask stands in its row, and one of Journeyman's own records nowhere", () => {
+    const subtask = {
+      type: "subtask_started" as const,
+      step: "build",
+      number: 1,
+      of: 1,
+      title: "Make it add",
+    };
+    const record = { ...made, message: "Record test results: 1 passed", phase: "testing" };
+    expect(tell(EMPTY, told(subtask, made, record)).items).toMatchObject([
+      { kind: "subtask", state: "done", commit: "0123456789" },
+    ]);
   });
 
   it("is over as soon as anything else happens, for there may have been nothing to commit", () => {

@@ -82,10 +82,11 @@ export const approvalsQuery = (id: string) =>
 export const diffQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "diff"),
-    queryFn: () =>
-      asked(
-        api.GET("/api/agent-work-orders/{agent_work_order_id}/diff", { ...order(id), parseAs: "text" }),
-      ) as Promise<string>,
+    queryFn: async () => {
+      const path = "/api/agent-work-orders/{agent_work_order_id}/diff";
+      // An answer without a body is an order that changed nothing yet.
+      return ((await asked(api.GET(path, { ...order(id), parseAs: "text" }))) as string | undefined) ?? "";
+    },
   });
 
 export const agentsQuery = queryOptions({

@@ -18,6 +18,7 @@ export function useModels(value = ""): { choices: Choice[]; fallback: string } {
       value: model.name,
       label: model.name.slice(model.provider.length + 1) || model.name,
       group: model.provider,
+      chosen: model.name,
       needs: model.ready ? "" : model.needs,
       note: [
         model.context_window && `${count(model.context_window)} context`,

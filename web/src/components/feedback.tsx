@@ -4,6 +4,7 @@ import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "@/api/client";
 import { cn } from "@/lib/cn";
+import { readableHint } from "./advice";
 import { Button } from "./ui/button";
 
 export const Skeleton = ({ className }: { className?: string }) => (
@@ -37,6 +38,7 @@ export function Empty({ icon: Icon, title, children, className }: EmptyProps) {
 
 export function Trouble({ fault, onRetry }: { fault: unknown; onRetry?: () => void }) {
   const problem = problemOf(fault);
+  const hint = readableHint(problem.hint);
   return (
     <div
       role="alert"
@@ -45,7 +47,7 @@ export function Trouble({ fault, onRetry }: { fault: unknown; onRetry?: () => vo
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-destructive" />
       <div className="min-w-0 flex-1">
         <p className="font-medium break-words">{problem.detail}</p>
-        {problem.hint && <p className="mt-0.5 text-muted-foreground">{problem.hint}</p>}
+        {hint && <p className="mt-0.5 text-muted-foreground">{hint}</p>}
       </div>
       {onRetry && (
         <Button size="sm" onClick={onRetry}>

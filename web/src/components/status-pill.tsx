@@ -24,8 +24,12 @@ const LOOKS: Record<Status, { icon: LucideIcon; word: string; look: string }> = 
 export const STATUSES = Object.keys(LOOKS) as Status[];
 export const statusWord = (status: Status) => LOOKS[status].word;
 
-export function StatusPill({ status, className }: { status: Status; className?: string }) {
+type Props = { status: Status; phase?: string | null; className?: string };
+
+/** A running order says what it is at, where that is known. */
+export function StatusPill({ status, phase, className }: Props) {
   const { icon: Icon, word, look } = LOOKS[status];
+  const doing = status === "running" && phase && phase !== "completed" ? phase : null;
   return (
     <span
       className={cn(
@@ -38,7 +42,7 @@ export function StatusPill({ status, className }: { status: Status; className?: 
         aria-hidden
         className={cn("size-3.5", status === "running" && "animate-spin [animation-duration:2s]")}
       />
-      {word}
+      {doing ? `${word} · ${doing}` : word}
     </span>
   );
 }

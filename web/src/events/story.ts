@@ -5,118 +5,93 @@
  */
 
 import type { EventMessage } from "@/api/client";
-import { secondsBetween } from "@/lib/format";
-
-type Of<T extends EventMessage["type"]> = Extract<EventMessage, { type: T }>;
-type At = { key: number; at: string };
-
-export type PromptItem = At & { kind: "prompt"; number: number; mode: "work" | "ask"; text: string };
-export type TextItem = At & { kind: "text"; step: string; text: string };
-export type ToolItem = At & {
-  kind: "tool";
-  step: string;
-  call: string;
-  tool: string;
-  arguments: Record<string, unknown>;
-  result: Of<"tool_call_completed"> | null;
-};
-export type StepItem = At & {
-  kind: "step";
-  step: string;
-  stepKind: string;
-  attempt: number;
-  state: "running" | "completed" | "failed" | "skipped" | "stopped";
-  seconds: number | null;
-  note: string;
-};
-export type RetryItem = At & { kind: "retry"; event: Of<"step_retrying">; over: boolean };
-export type ApprovalItem = At & {
-  kind: "approval";
-  step: string;
-  commit: string;
-  decision: "waiting" | "approved" | "rejected" | "rework";
-  comment: string;
-};
-export type FailureItem = At & { kind: "failure"; event: Of<"agent_work_order_failed"> };
-export type ChecksItem = At & { kind: "checks"; event: Of<"verification_attempt_completed"> };
-export type PhaseItem = At & { kind: "phase"; phase: string };
-export type SystemItem = At & {
-  kind: "system";
-  sign: "sandbox" | "branch" | "commit" | "pull_request" | "issue" | "subtask" | "notice" | "state" | "done";
-  text: string;
-  detail?: string;
-  href?: string;
-  seconds?: number;
-};
-export type Item =
-  | PromptItem
-  | TextItem
-  | ToolItem
-  | StepItem
-  | RetryItem
-  | ApprovalItem
-  | FailureItem
-  | ChecksItem
-  | PhaseItem
-  | SystemItem;
+import { plural } from "@/lib/format";
+import { NO_START, RESTED, type Start, startAfter, type Work, workAfter } from "./clock";
+import { addRetry, change, cutOffAll, endRetry, endStep } from "./endings";
+import type { Item, PromptItem, SystemItem } from "./items";
+import {
+  addAnswer,
+  addCommit,
+  addText,
+  after,
+  changed,
+  decide,
+  endPrompt,
+  finishPlan,
+  notice,
+  pullRequest,
+  sayOnce,
+  startStep,
+  startSubtask,
+  verified,
+} from "./telling";
 
 export type Subtask = { title: string; state: "waiting" | "running" | "done" };
 export type Plan = { reasoning: string; subtasks: Subtask[] };
 export type StoryPullRequest = { url: string; number: number; draft: boolean };
 
+/** Where the items of things that are still open stand. */
+type Open = {
+  calls: Record<string, number>;
+  steps: Record<string, number>;
+  subtasks: Record<string, number>;
+  retries: Record<string, number>;
+  prompt?: number;
+};
+
 export type Story = {
   last: number;
+  lastAt: string;
   items: Item[];
   plan: Plan | null;
   pullRequest: StoryPullRequest | null;
   /** Prompts that wait until the round that is under way has ended. */
   queue: PromptItem[];
-  /** Where the items of things that are still open stand. */
-  open: { calls: Record<string, number>; steps: Record<string, number> };
-  tokens: number;
+  open: Open;
+  work: Work;
+  start: Start;
+  sandboxes: string[];
   /** Since when something is being committed. */
   committing: string | null;
 };
 
 export const EMPTY: Story = {
   last: 0,
+  lastAt: "",
   items: [],
   plan: null,
   pullRequest: null,
   queue: [],
-  open: { calls: {}, steps: {} },
-  tokens: 0,
+  open: { calls: {}, steps: {}, subtasks: {}, retries: {} },
+  work: RESTED,
+  start: NO_START,
+  sandboxes: [],
   committing: null,
 };
 
 /** The story with these events told too. */
 export function tell(before: Story, events: EventMessage[]): Story {
-  const story: Story = {
-    ...before,
-    items: [...before.items],
-    open: { calls: { ...before.open.calls }, steps: { ...before.open.steps } },
+  const { calls, steps, subtasks, retries, prompt } = before.open;
+  const open = {
+    calls: { ...calls },
+    steps: { ...steps },
+    subtasks: { ...subtasks },
+    retries: { ...retries },
+    prompt,
   };
+  const story: Story = { ...before, items: [...before.items], open };
   for (const event of events) {
+    story.start = startAfter(story.start, event, story.work.since === null);
+    story.work = workAfter(story.work, event);
+    story.committing = null;
     one(story, event);
     story.last = event.sequence;
+    story.lastAt = event.timestamp;
   }
   return story;
 }
 
-function change<K extends Item["kind"]>(
-  story: Story,
-  index: number | undefined,
-  kind: K,
-  changes: Partial<Extract<Item, { kind: K }>>,
-) {
-  const item = index === undefined ? undefined : story.items[index];
-  if (index === undefined || item?.kind !== kind) return;
-  story.items[index] = { ...item, ...changes } as Item;
-}
-
 function one(story: Story, event: EventMessage) {
-  const committing = story.committing;
-  story.committing = null;
   const at = { key: event.sequence, at: event.timestamp };
   const add = (item: Item) => story.items.push(item) - 1;
   const system = (sign: SystemItem["sign"], text: string, more: Partial<SystemItem> = {}) =>
@@ -136,6 +111,7 @@ function one(story: Story, event: EventMessage) {
         tool: event.tool,
         arguments: event.arguments,
         result: null,
+        cutOff: null,
       });
       return;
     case "tool_call_completed":
@@ -143,24 +119,13 @@ function one(story: Story, event: EventMessage) {
       delete story.open.calls[event.call_id];
       return;
     case "model_call_completed":
-      story.tokens += event.tokens_in + event.tokens_out;
-      return;
+      return endRetry(story, event.step);
     case "workflow_phase_started":
-      add({ ...at, kind: "phase", phase: event.phase });
+      // The end has a row of its own.
+      if (event.phase !== "completed") add({ ...at, kind: "phase", phase: event.phase });
       return;
     case "step_started":
-      endRetries(story);
-      story.open.steps[event.step] = add({
-        ...at,
-        kind: "step",
-        step: event.step,
-        stepKind: event.kind,
-        attempt: event.attempt,
-        state: "running",
-        seconds: null,
-        note: "",
-      });
-      return;
+      return startStep(story, event, at);
     case "step_completed":
       return endStep(story, event.step, { state: "completed", seconds: event.duration_seconds });
     case "step_failed":
@@ -182,35 +147,46 @@ function one(story: Story, event: EventMessage) {
       });
       return;
     case "step_retrying":
-      add({ ...at, kind: "retry", event, over: false });
-      return;
+      return addRetry(story, at, {
+        step: event.step,
+        reason: event.error_message,
+        until: after(event.timestamp, event.wait_seconds),
+        whole: true,
+      });
     case "plan_created":
       story.plan = {
         reasoning: event.reasoning,
         subtasks: event.subtasks.map((title) => ({ title, state: "waiting" })),
       };
+      system("plan", `Planned ${plural(event.subtasks.length, "subtask")}`);
       return;
     case "subtask_started":
-      startSubtask(story, event.number, event.title);
-      system("subtask", event.title, { detail: `${event.number} of ${event.of}` });
-      return;
+      return startSubtask(story, event, at);
     case "verification_attempt_completed":
       add({ ...at, kind: "checks", event });
       return;
     case "prompt_accepted":
       story.queue = [
         ...story.queue,
-        { ...at, kind: "prompt", number: event.number, mode: event.mode, text: event.text },
+        {
+          ...at,
+          kind: "prompt",
+          number: event.number,
+          mode: event.mode,
+          text: event.text,
+          state: "queued",
+          commits: [],
+        },
       ];
       return;
     case "prompt_started": {
-      const prompt = story.queue.find((one) => one.number === event.number);
-      if (prompt) add({ ...prompt, ...at });
+      const prompt = story.queue.find(({ number }) => number === event.number);
+      if (prompt) story.open.prompt = add({ ...prompt, ...at, state: "running" });
       story.queue = story.queue.filter((one) => one !== prompt);
       return;
     }
     case "prompt_cancelled":
-      story.queue = story.queue.filter((one) => one.number !== event.number);
+      story.queue = story.queue.filter(({ number }) => number !== event.number);
       return;
     case "approval_requested":
       add({
@@ -225,18 +201,14 @@ function one(story: Story, event: EventMessage) {
     case "approval_decided":
       return decide(story, event);
     case "sandbox_created":
-      system("sandbox", "Created sandbox", {
-        detail: `${event.sandbox_identifier} · ${event.isolation}`,
-        seconds: event.duration_seconds,
-      });
+      story.sandboxes = [...new Set([...story.sandboxes, event.sandbox_identifier])];
       return;
     case "review_completed": {
       const agreed = event.verdict === "approve";
-      system(
-        agreed ? "done" : "notice",
-        agreed ? "The review asks for no change" : `The review asks for changes (${event.findings_count})`,
-        { detail: event.summary },
-      );
+      const asks = `Review asked for ${plural(event.findings_count, "change")}`;
+      system(agreed ? "done" : "notice", agreed ? "Review approved the change" : asks, {
+        detail: event.summary,
+      });
       return;
     }
     case "git_branch_created":
@@ -248,31 +220,23 @@ function one(story: Story, event: EventMessage) {
       story.committing = event.timestamp;
       return;
     case "git_commit_created":
-      system("commit", event.message.split("\n")[0] ?? "", {
-        seconds: committing ? secondsBetween(committing, event.timestamp) : undefined,
-        detail: `${event.commit_sha.slice(0, 8)} · +${event.git_lines_added} −${event.git_lines_removed} in all`,
-      });
-      return;
+      return addCommit(story, event, at);
     case "github_pull_request_created":
     case "github_pull_request_updated":
       return pullRequest(story, event, at);
     case "github_pull_request_merged":
     case "github_pull_request_closed":
-    case "github_pull_request_reopened": {
-      const what = event.type.split("_").at(-1) ?? "";
-      system("pull_request", `PR #${event.number} was ${what}`, { href: event.github_pull_request_url });
+    case "github_pull_request_reopened":
+      system("pull_request", `PR #${event.number} was ${event.type.split("_").at(-1)}`, {
+        href: event.github_pull_request_url,
+      });
       return;
-    }
     case "git_commits_taken_in":
-      system(
-        "commit",
-        `Took in ${event.count} ${event.count === 1 ? "commit" : "commits"} that people pushed`,
-        {
-          detail: event.set_aside_commit_sha
-            ? `clashed: the order's side is kept at ${event.set_aside_commit_sha.slice(0, 8)}`
-            : event.commit_sha.slice(0, 8),
-        },
-      );
+      system("commit", `Pulled in ${plural(event.count, "commit")} that people pushed`, {
+        detail: event.set_aside_commit_sha
+          ? `They conflicted; the order's own version is kept at ${event.set_aside_commit_sha.slice(0, 8)}`
+          : event.commit_sha.slice(0, 8),
+      });
       return;
     case "sandbox_cleanup_failed":
       system("notice", event.error_message, { detail: event.hint });
@@ -295,25 +259,31 @@ function one(story: Story, event: EventMessage) {
       if (event.forked_from) system("branch", `Forked from ${event.forked_from}`);
       return;
     case "agent_notice":
-      system("notice", event.text);
-      return;
+      return notice(story, event, at);
     case "agent_work_order_failed":
-      stopOpen(story);
+      cutOffAll(story, "stopped");
+      endPrompt(story);
+      sayOnce(story, event.error_message);
       add({ ...at, kind: "failure", event });
       return;
     case "agent_work_order_completed":
+      cutOffAll(story, "stopped");
+      endPrompt(story);
       finishPlan(story);
       system("done", "Completed", { detail: verified(event.verification) });
       return;
     case "agent_work_order_paused":
-      stopOpen(story);
+      cutOffAll(story, "stopped");
       system("state", event.reason ? `Paused: ${event.reason}` : "Paused", {
-        detail: event.hint || "What was not committed is kept",
+        detail: "Uncommitted work is kept",
       });
       return;
     case "agent_work_order_cancelled":
-      stopOpen(story);
-      system("state", "Cancelled", { detail: "Branch and commits stay" });
+      cutOffAll(story, "stopped");
+      endPrompt(story);
+      system("state", event.reason ? `Cancelled: ${event.reason}` : "Cancelled", {
+        detail: "The branch and its commits are kept",
+      });
       return;
     case "agent_work_order_resumed":
       system("state", "Resumed");
@@ -322,110 +292,11 @@ function one(story: Story, event: EventMessage) {
       system("state", changed(event));
       return;
     case "agent_work_order_requeued":
-      stopOpen(story);
-      system("state", "Waits for another attempt", { detail: event.reason });
+      cutOffAll(story, "interrupted");
+      system("notice", "Interrupted, waiting to continue", { detail: event.reason });
       return;
     case "agent_work_order_retried":
-      system("state", "Trying again", { detail: "Finished steps are not done again" });
+      system("state", "Retrying", { detail: "Finished steps are not repeated" });
       return;
   }
-}
-
-const changed = ({ title, model, budget_usd }: Of<"agent_work_order_changed">) =>
-  [
-    title && `Renamed to ${title}`,
-    model && `Model is now ${model}`,
-    budget_usd != null && `Budget is now $${budget_usd}`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-
-const verified = (verification: string) =>
-  ({
-    passed: "Checks passed",
-    failed: "Checks did not pass",
-    reviewed: "Reviewed, without checks",
-    none: "No checks were run",
-  })[verification] ?? verification;
-
-function addText(story: Story, event: Of<"agent_text">, at: At) {
-  const index = story.items.length - 1;
-  const last = story.items[index];
-  if (last?.kind === "text" && last.step === event.step) {
-    story.items[index] = { ...last, text: last.text + event.text };
-  } else {
-    story.items.push({ ...at, kind: "text", step: event.step, text: event.text });
-  }
-}
-
-/** The answer is told whole after it streamed; it is shown once. */
-function addAnswer(story: Story, event: Of<"agent_answered">, at: At) {
-  const streamed = story.items.findLast((item) => item.kind === "text" && item.step === event.step);
-  if (streamed?.kind === "text" && streamed.text.trim().endsWith(event.text.trim())) return;
-  story.items.push({ ...at, kind: "text", step: event.step, text: event.text });
-}
-
-function endStep(story: Story, step: string, changes: Partial<StepItem>) {
-  change(story, story.open.steps[step], "step", changes);
-  delete story.open.steps[step];
-  endRetries(story);
-}
-
-function endRetries(story: Story) {
-  story.items.forEach((item, index) => {
-    if (item.kind === "retry" && !item.over) story.items[index] = { ...item, over: true };
-  });
-}
-
-function stopOpen(story: Story) {
-  for (const index of Object.values(story.open.steps)) change(story, index, "step", { state: "stopped" });
-  story.open.steps = {};
-  story.open.calls = {};
-  endRetries(story);
-}
-
-function startSubtask(story: Story, number: number, title: string) {
-  const plan = story.plan ?? { reasoning: "", subtasks: [] };
-  const subtasks = plan.subtasks.length ? plan.subtasks : [{ title, state: "waiting" as const }];
-  story.plan = {
-    ...plan,
-    subtasks: subtasks.map((subtask, index) => ({
-      ...subtask,
-      state: index + 1 < number ? "done" : index + 1 === number ? "running" : "waiting",
-    })),
-  };
-}
-
-function finishPlan(story: Story) {
-  if (story.plan) {
-    story.plan = { ...story.plan, subtasks: story.plan.subtasks.map((one) => ({ ...one, state: "done" })) };
-  }
-}
-
-function decide(story: Story, event: Of<"approval_decided">) {
-  const index = story.items.findLastIndex((item) => item.kind === "approval" && item.step === event.step);
-  change(story, index, "approval", { decision: event.decision, comment: event.comment });
-}
-
-function pullRequest(
-  story: Story,
-  event: Of<"github_pull_request_created"> | Of<"github_pull_request_updated">,
-  at: At,
-) {
-  const before = story.pullRequest;
-  const name = `${event.draft ? "draft " : ""}PR #${event.number}`;
-  story.pullRequest = { url: event.github_pull_request_url, number: event.number, draft: event.draft };
-  const text =
-    event.type === "github_pull_request_created"
-      ? `Created ${name}`
-      : before?.draft && !event.draft
-        ? `PR #${event.number} is ready for review`
-        : `Updated ${name}`;
-  story.items.push({
-    ...at,
-    kind: "system",
-    sign: "pull_request",
-    text,
-    href: event.github_pull_request_url,
-  });
 }

@@ -6,7 +6,15 @@ import { Popover } from "radix-ui";
 import { useState } from "react";
 import { cn } from "@/lib/cn";
 
-export type Choice = { value: string; label: string; note?: string; needs?: string; group?: string };
+export type Choice = {
+  value: string;
+  label: string;
+  note?: string;
+  needs?: string;
+  group?: string;
+  /** What stands there once it is chosen, where its label is too short away from its group. */
+  chosen?: string;
+};
 
 type Props = {
   label: string;
@@ -41,7 +49,9 @@ export function Picker({
         )}
       >
         <span className="text-muted-foreground">{label}</span>
-        <span className="truncate font-medium">{chosen?.label ?? (value || placeholder)}</span>
+        <span className="truncate font-medium">
+          {chosen?.chosen ?? chosen?.label ?? (value || placeholder)}
+        </span>
         <ChevronsUpDown className="size-3 shrink-0 text-muted-foreground" />
       </Popover.Trigger>
       <Popover.Portal>

@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import { Toast } from "radix-ui";
 import { useSyncExternalStore } from "react";
 import { problemOf } from "@/api/client";
+import { readableHint } from "@/components/advice";
 import { cn } from "@/lib/cn";
 
 type Message = { id: number; text: string; detail?: string; bad: boolean };
@@ -23,7 +24,7 @@ export const toast = (text: string, detail?: string) => say(text, detail);
 
 export function toastProblem(fault: unknown) {
   const problem = problemOf(fault);
-  say(problem.detail, problem.hint, true);
+  say(problem.detail, readableHint(problem.hint), true);
 }
 
 export function Toasts() {

@@ -7,6 +7,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Textarea } from "@/components/ui/field";
 import { commit } from "@/lib/format";
 import { useControl } from "./use-control";
+import { title } from "./words";
 
 type Props = { id: string; step: string; commitSha: string; keys?: boolean };
 
@@ -26,10 +27,10 @@ export function ApprovalBox({ id, step, commitSha, keys }: Props) {
       className="rounded-lg border border-warning/50 bg-warning/8 p-4"
     >
       <p className="flex items-center gap-2 font-medium">
-        <Hand aria-hidden className="size-4 text-warning" /> {step} waits for your decision
+        <Hand aria-hidden className="size-4 text-warning" /> {title(step)} needs your approval
       </p>
       <p className="mt-1 text-[13px] text-muted-foreground">
-        It begins when you agree to what the branch holds at {commit(commitSha)}.
+        It runs once you approve the branch at {commit(commitSha)}.
       </p>
       <div className="mt-3 flex gap-2">
         <Button
@@ -47,10 +48,10 @@ export function ApprovalBox({ id, step, commitSha, keys }: Props) {
       <Dialog
         open={asking !== null}
         onOpenChange={(open) => !open && setAsking(null)}
-        title={asking === "reject" ? `Reject ${step}` : `Approve ${step}`}
+        title={`${asking === "reject" ? "Reject" : "Approve"} ${title(step).toLowerCase()}`}
         description={
           asking === "reject"
-            ? "Rejected, the step fails with your comment. Sent back, what led to it is done again with your comment in mind."
+            ? "Reject to fail the step with your comment, or send it back to have the work redone with your comment in mind."
             : undefined
         }
       >

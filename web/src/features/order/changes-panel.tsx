@@ -9,13 +9,14 @@ import DiffView, { type Place } from "@/components/diff/diff-view";
 import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { Input, Textarea } from "@/components/ui/field";
+import type { Story } from "@/events/story";
 import { useDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { useStored } from "@/lib/stored";
 import { useControl } from "./use-control";
 
 export type Comment = Place & { text: string };
-export default function ChangesPanel({ order }: { order: Order }) {
+export default function ChangesPanel({ order, story: _ }: { order: Order; story: Story }) {
   const id = order.agent_work_order_id;
   const { data, error, refetch } = useQuery(diffQuery(id));
   const { say } = useControl(id);
@@ -50,8 +51,8 @@ export default function ChangesPanel({ order }: { order: Order }) {
   if (data === undefined) return <SkeletonRows rows={6} className="m-4 h-8" />;
   if (!data) {
     return (
-      <Empty icon={FileDiff} title="No file changed yet">
-        Every commit of the order shows here at once, against the commit it began from.
+      <Empty icon={FileDiff} title="No changes yet">
+        The diff appears with the first commit and grows with each one after it.
       </Empty>
     );
   }

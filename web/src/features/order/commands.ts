@@ -7,13 +7,13 @@ type Mode = "work" | "ask";
 export type Command = { name: string; meaning: string; hint?: string; act?: Act; mode?: Mode };
 
 const OWN: Command[] = [
-  { name: "ask", meaning: "Ask something; nothing is changed", hint: "question", mode: "ask" },
-  { name: "work", meaning: "Ask for work, whatever the sentence looks like", hint: "task", mode: "work" },
-  { name: "pause", meaning: "Stop where it is", act: "pause" },
-  { name: "resume", meaning: "Go on after a pause", act: "resume" },
-  { name: "retry", meaning: "Go on from the step that failed", act: "retry" },
-  { name: "cancel", meaning: "Stop for good", act: "cancel" },
-  { name: "ready", meaning: "Take the pull request out of draft", act: "ready" },
+  { name: "ask", meaning: "Ask a question without changing anything", hint: "question", mode: "ask" },
+  { name: "work", meaning: "Request work, even if it reads like a question", hint: "task", mode: "work" },
+  { name: "pause", meaning: "Pause the order", act: "pause" },
+  { name: "resume", meaning: "Resume the order", act: "resume" },
+  { name: "retry", meaning: "Retry from the step that failed", act: "retry" },
+  { name: "cancel", meaning: "Cancel the order", act: "cancel" },
+  { name: "ready", meaning: "Mark the pull request ready for review", act: "ready" },
 ];
 
 const fits = ({ act }: Command, order: Order) =>

@@ -11,7 +11,7 @@ type Row = Cost["total"] & { kind: string; name: string };
 export function CostTable({ id }: { id: string }) {
   const { data } = useQuery(costQuery(id));
   if (!data) return <SkeletonRows rows={3} className="h-7" />;
-  if (!data.total.calls) return <p className="text-muted-foreground">No model was asked yet.</p>;
+  if (!data.total.calls) return <p className="text-muted-foreground">No model calls yet.</p>;
   return (
     <>
       <table className="w-full text-left">
@@ -40,7 +40,7 @@ export function CostTable({ id }: { id: string }) {
       </table>
       {data.total.unpriced_calls > 0 && (
         <p className="mt-1 text-xs text-muted-foreground">
-          Of {plural(data.total.unpriced_calls, "call")} nobody knows the price; the sums are without them.
+          {plural(data.total.unpriced_calls, "call")} without a known price are not included.
         </p>
       )}
     </>

@@ -27,7 +27,7 @@ export function ForkDialog({ answer, step, onClose }: Props) {
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Fork from ${step}`}
-      description="A new order begins with what this one had done before that step. This one stays as it is."
+      description="Starts a new order from what this one had done before that step. This order is not changed."
     >
       <form
         onSubmit={(event) => {
@@ -43,7 +43,7 @@ export function ForkDialog({ answer, step, onClose }: Props) {
       >
         <Textarea
           aria-label="Task of the fork"
-          placeholder={`The same task: ${answer.initial_prompt.slice(0, 160)}`}
+          placeholder={`Same task: ${answer.initial_prompt.slice(0, 160)}`}
           value={prompt}
           onChange={(event) => setPrompt(event.target.value)}
         />

@@ -8,11 +8,15 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/field";
 import { Tip } from "@/components/ui/tip";
-import { duration, money, repositoryName, secondsBetween } from "@/lib/format";
+import { workedSeconds } from "@/events/clock";
+import type { Story } from "@/events/story";
+import { duration, money, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { may, useControl } from "./use-control";
 
-export function Header({ order }: { order: Order }) {
+type Props = { order: Order; story: Story };
+
+export function Header({ order, story }: Props) {
   return (
     <header className="border-b bg-card px-4 py-3 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -25,7 +29,7 @@ export function Header({ order }: { order: Order }) {
         </Link>
         <Title order={order} />
         <span aria-live="polite">
-          <StatusPill status={order.status} />
+          <StatusPill status={order.status} phase={order.current_phase} />
         </span>
         <Controls order={order} />
       </div>
@@ -36,7 +40,7 @@ export function Header({ order }: { order: Order }) {
             {repositoryName(order.repository_url)} · {order.git_branch_name}
           </span>
         </span>
-        <Elapsed order={order} />
+        <Elapsed order={order} story={story} />
         <span className="tabular-nums">
           {money(order.cost_usd)}
           {order.budget_usd !== null && ` of ${money(order.budget_usd)}`}
@@ -87,11 +91,12 @@ function Title({ order }: { order: Order }) {
   );
 }
 
-function Elapsed({ order }: { order: Order }) {
+/** The time that was worked; what the order waited for people or for its turn does not count. */
+function Elapsed({ order, story }: Props) {
   const now = useNow();
   if (!order.execution_started_at) return <span>not started</span>;
-  const end = order.execution_completed_at ?? (order.status === "running" ? now : order.updated_at);
-  return <span className="tabular-nums">{duration(secondsBetween(order.execution_started_at, end))}</span>;
+  if (!story.last) return null;
+  return <span className="tabular-nums">{duration(workedSeconds(story.work, now))}</span>;
 }
 
 function Model({ order }: { order: Order }) {
@@ -107,7 +112,7 @@ function Model({ order }: { order: Order }) {
   );
   if (!locked) return picker;
   return (
-    <Tip text="The model cannot change while it generates. Pause the order first, or wait until it rests.">
+    <Tip text="Pause the order to change its model.">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason must be reachable by keyboard */}
       <span tabIndex={0}>{picker}</span>
     </Tip>
@@ -144,7 +149,7 @@ function Controls({ order }: { order: Order }) {
         open={cancelling}
         onOpenChange={setCancelling}
         title="Cancel this order?"
-        description="What runs is stopped and waiting prompts are taken back. Branch and commits stay, and it can be retried."
+        description="Running work stops and queued messages are withdrawn. The branch and its commits are kept, and you can retry later."
       >
         <div className="flex justify-end gap-2">
           <Button onClick={() => setCancelling(false)}>Keep it</Button>

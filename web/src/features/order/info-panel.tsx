@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { OneOrder, Status } from "@/api/client";
+import type { OneOrder, Order, Status } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
@@ -9,6 +9,7 @@ import { count, money, plural, whole } from "@/lib/format";
 import { CostTable } from "./cost-table";
 import { ForkDialog } from "./fork";
 import { LogEntries } from "./log-entries";
+import { verdictOf } from "./panel-bar";
 import { StepTable } from "./step-table";
 import { useControl } from "./use-control";
 
@@ -22,10 +23,10 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
     ["Order", order.agent_work_order_id],
     ["Repository", order.repository_url],
     ["Branch", order.git_branch_name],
-    ["Begins from", answer.base_branch ?? "the default branch"],
+    ["Base branch", answer.base_branch ?? "default"],
     ["Workflow", order.workflow_type],
     ["Agent", `${order.agent} · ${order.model}`],
-    ["Sandbox", order.sandbox_identifier ?? order.sandbox_type],
+    ["Sandbox", sandboxOf(order, story)],
     ["Created", whole(order.created_at)],
     ["Cost", `${money(order.cost_usd)}${order.budget_usd === null ? "" : ` of ${money(order.budget_usd)}`}`],
     [
@@ -36,7 +37,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
       "Git",
       `${plural(order.git_commit_count, "commit")} · ${plural(order.git_files_changed, "file")} · +${order.git_lines_added} −${order.git_lines_removed}`,
     ],
-    ["Verification", order.verification],
+    ["Verification", verdictOf(order, story)],
     ["Events", String(story.last)],
   ];
   return (
@@ -79,5 +80,9 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
     </div>
   );
 }
+
+/** The one that the work is done in; a planner has one of its own, which only reads. */
+const sandboxOf = (order: Order, { sandboxes }: Story) =>
+  sandboxes.findLast((name) => !name.endsWith("-read-only")) ?? order.sandbox_type;
 
 const MAY_BEGIN_AGAIN: Status[] = ["completed", "failed", "cancelled"];

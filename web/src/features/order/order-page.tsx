@@ -1,36 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Order } from "@/api/client";
-import { approvalsQuery, orderQuery } from "@/api/queries";
+import type { OneOrder, Order } from "@/api/client";
+import { orderQuery } from "@/api/queries";
 import { Skeleton, Trouble } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
-import type { Story } from "@/events/story";
+import { Resizer } from "@/components/ui/resizer";
 import { useStory } from "@/events/use-story";
 import { cn } from "@/lib/cn";
-import { clock } from "@/lib/format";
-import { ApprovalBox } from "./approval";
-import { Remedies } from "./failure";
+import { useStored } from "@/lib/stored";
+import type { Panel } from "@/router";
 import { Header } from "./header";
 import { PromptView } from "./item-view";
-import { PanelBar, PanelView } from "./panel";
+import { Now } from "./now";
+import { PanelView } from "./panel";
+import { PanelBar } from "./panel-bar";
 import { PromptBox } from "./prompt-box";
-import { Committing, Starting, stagesOf } from "./starting";
 import { Timeline } from "./timeline";
 
 const route = getRouteApi("/orders/$id");
+const PANEL_PERCENT = 44;
 
 export function OrderPage() {
   const { id } = route.useParams();
-  return <OneOrder key={id} id={id} />;
+  return <OneOrderPage key={id} id={id} />;
 }
 
-function OneOrder({ id }: { id: string }) {
+function OneOrderPage({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(orderQuery(id));
-  const { story } = useStory(id);
-  const { panel } = route.useSearch();
-  // Small screens show either the chat or a panel: the one that the address names.
-  const [chat, setChat] = useState(!panel);
   const title = data?.agent_work_order.title;
   useEffect(() => {
     if (title) document.title = `${title} · Journeyman`;
@@ -46,75 +43,71 @@ function OneOrder({ id }: { id: string }) {
       </>
     );
   }
-  if (!data) return <PageSkeleton />;
-  const order = data.agent_work_order;
+  return data ? <Shown id={id} answer={data} /> : <PageSkeleton />;
+}
+
+function Shown({ id, answer }: { id: string; answer: OneOrder }) {
+  const order = answer.agent_work_order;
+  const { story } = useStory(id);
+  const navigate = useNavigate();
+  const { panel: chosen } = route.useSearch();
+  const panel = chosen ?? panelFor(order);
+  // Small screens show either the chat or a panel: the one that the address names.
+  const [chat, setChat] = useState(!chosen);
+  const [wide, setWide] = useState(false);
+  const [percent, setPercent] = useStored("panel", PANEL_PERCENT);
+  const open = (next: Panel | "chat") => {
+    setChat(next === "chat");
+    if (next !== "chat") void navigate({ to: ".", search: { panel: next }, replace: true });
+  };
+  const bar = { answer, story, onOpen: open };
   return (
     <div className="flex h-full flex-col">
-      <Header order={order} />
-      <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
-        <PanelBar className="lg:hidden" current={chat ? "chat" : (panel ?? "plan")} onChat={setChat} />
+      <Header order={order} story={story} />
+      <div
+        className="flex min-h-0 flex-1 flex-col lg:flex-row"
+        style={{ "--panel": wide ? "100%" : `${percent}%` } as React.CSSProperties}
+      >
+        <PanelBar {...bar} className="lg:hidden" current={chat ? "chat" : panel} />
         <section
           aria-label="Chat"
-          className={cn("flex min-h-0 min-w-0 flex-1 flex-col", !chat && "max-lg:hidden")}
+          className={cn(
+            "flex min-h-0 min-w-0 flex-1 flex-col",
+            !chat && "max-lg:hidden",
+            wide && "lg:hidden",
+          )}
         >
           <Timeline
+            id={id}
             items={story.items}
             before={
               <div className="pt-4">
-                <PromptView prompt={{ text: data.initial_prompt, mode: "work", at: order.created_at }} />
+                <PromptView prompt={{ text: answer.initial_prompt, mode: "work", at: order.created_at }} />
               </div>
             }
-            after={<Now order={order} story={story} />}
+            after={<Now order={order} story={story} onOpen={open} />}
           />
           <PromptBox order={order} queue={story.queue} />
         </section>
+        {!wide && <Resizer label="Width of the panel" value={percent} onChange={setPercent} />}
         <aside
           aria-label="Details"
           className={cn(
-            "flex min-h-0 flex-col border-l bg-card max-lg:flex-1 lg:w-[44%] lg:max-w-3xl",
+            "flex min-h-0 min-w-0 flex-col bg-card max-lg:flex-1 lg:w-(--panel)",
             chat && "max-lg:hidden",
           )}
         >
-          <PanelBar className="max-lg:hidden" current={panel ?? "plan"} onChat={setChat} />
-          <PanelView panel={panel ?? "plan"} answer={data} story={story} />
+          <PanelBar {...bar} className="max-lg:hidden" current={panel} wide={wide} onWide={setWide} />
+          <PanelView panel={panel} answer={answer} story={story} />
         </aside>
       </div>
     </div>
   );
 }
 
-/** What the order is about just now: how it starts, what it waits for, what helps. */
-function Now({ order, story }: { order: Order; story: Story }) {
-  const id = order.agent_work_order_id;
-  const { data } = useQuery({ ...approvalsQuery(id), enabled: order.status === "awaiting_approval" });
-  const waiting = data?.approvals.filter(({ decision }) => decision === "waiting") ?? [];
-  const stages = stagesOf(order, story.items);
-  return (
-    <div className="pb-6">
-      {stages.length > 0 && <Starting stages={stages} from={order.created_at} />}
-      {order.status === "awaiting_approval" &&
-        waiting.map(({ step, commit_sha }) => (
-          <div key={`${step} ${commit_sha}`} className="my-3">
-            <ApprovalBox id={id} step={step} commitSha={commit_sha} keys={waiting.length === 1} />
-          </div>
-        ))}
-      {order.status === "paused" && order.resume_at && (
-        <p className="py-2 text-[13px] text-muted-foreground">
-          Goes on by itself at {clock(order.resume_at)}.
-        </p>
-      )}
-      {(order.status === "failed" || (order.status === "paused" && order.error_category)) && (
-        <Remedies order={order} />
-      )}
-      {order.status === "running" && !stages.length && (
-        <p className="flex items-center gap-2 py-2 text-xs text-muted-foreground">
-          <span aria-hidden className="size-2 animate-pulse rounded-full bg-info" />
-          {story.committing ? <Committing since={story.committing} /> : "At work"}
-        </p>
-      )}
-    </div>
-  );
-}
+/** Until somebody chooses: the plan while it is worked on, and then what came of it. */
+const panelFor = (order: Order): Panel =>
+  order.status === "completed" && order.git_commit_count > 0 ? "changes" : "plan";
 
 function PageSkeleton() {
   return (

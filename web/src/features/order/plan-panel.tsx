@@ -7,7 +7,11 @@ import { cn } from "@/lib/cn";
 
 const SIGNS: Record<Subtask["state"], { icon: typeof Circle; look: string; word: string }> = {
   waiting: { icon: Circle, look: "text-muted-foreground", word: "waiting" },
-  running: { icon: LoaderCircle, look: "text-info animate-spin [animation-duration:2s]", word: "at work" },
+  running: {
+    icon: LoaderCircle,
+    look: "text-info animate-spin [animation-duration:2s]",
+    word: "in progress",
+  },
   done: { icon: CircleCheck, look: "text-success", word: "done" },
 };
 
@@ -15,9 +19,9 @@ export function PlanPanel({ order, plan }: { order: Order; plan: Plan | null }) 
   if (!plan) {
     const planned = order.workflow_type.includes("plan");
     return (
-      <Empty icon={ListChecks} title={planned ? "No plan yet" : "This workflow makes no plan"}>
+      <Empty icon={ListChecks} title={planned ? "No plan yet" : "No plan in this workflow"}>
         {planned
-          ? "It appears here when the agent has looked at the repository, and its parts tick off as they are done."
+          ? "It appears once the agent has looked at the repository. Subtasks are ticked off as they are done."
           : "The agent works on the task as a whole."}
       </Empty>
     );

@@ -1,22 +1,26 @@
-/** Say more to an order. While a round runs, what is said waits in a queue that can be seen and changed. */
+/** Say more to an order. While a round runs, what is said is queued, and can be withdrawn. */
 
 import { useQuery } from "@tanstack/react-query";
-import { ArrowUp, Clock, X } from "lucide-react";
-import { useId, useState } from "react";
+import { ArrowUp, Clock } from "lucide-react";
+import { useId, useRef, useState } from "react";
 import type { Order } from "@/api/client";
 import { commandsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
-import type { PromptItem } from "@/events/story";
+import { Confirm } from "@/components/ui/confirm";
+import type { PromptItem } from "@/events/items";
 import { useDraft } from "@/lib/draft";
 import { CommandList, optionId } from "./command-list";
 import { type Command, calledBy, commandsOf, offeredFor, saidBy } from "./commands";
-import { useControl } from "./use-control";
+import { Queue } from "./queue";
+import { type Act, useControl } from "./use-control";
 
 type Props = { order: Order; queue: PromptItem[] };
 
 export function PromptBox({ order, queue }: Props) {
   const { say, act, takeBack } = useControl(order.agent_work_order_id);
   const [text, setText] = useDraft(`reply.${order.agent_work_order_id}`, "");
+  const [asking, setAsking] = useState<Act | null>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
   const [place, setPlace] = useState(0);
   const [closed, setClosed] = useState(false);
   const list = useId();
@@ -35,15 +39,20 @@ export function PromptBox({ order, queue }: Props) {
   };
   const pick = (command: Command) => {
     if (!command.act) return type(`/${command.name} `);
-    act.mutate(command.act);
     type("");
+    if (command.act === "cancel") setAsking("cancel");
+    else act.mutate(command.act);
   };
   const send = () => {
     const said = saidBy(text, commands);
     if (!said.text) return;
     // Emptied at once: who goes on typing must not lose the next words to the answer for the last.
     type("");
-    say.mutate(said, { onError: () => setText((typed) => typed || text) });
+    say.mutate(said, { onError: () => box.current?.value || setText(text) });
+  };
+  const answered = () => {
+    setAsking(null);
+    box.current?.focus();
   };
   const press = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
     if (chosen && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
@@ -62,7 +71,21 @@ export function PromptBox({ order, queue }: Props) {
   return (
     <div className="border-t bg-card px-4 py-3 sm:px-6">
       <div className="relative mx-auto max-w-3xl">
-        {queue.length > 0 && <Queue queue={queue} onTakeBack={(number) => takeBack.mutate(number)} />}
+        {asking && (
+          <div className="mb-2">
+            <Confirm
+              question="Cancel this order?"
+              detail="Running work stops and queued messages are withdrawn. The branch and its commits are kept."
+              act="Cancel the order"
+              onAct={() => {
+                act.mutate(asking);
+                answered();
+              }}
+              onKeep={answered}
+            />
+          </div>
+        )}
+        {queue.length > 0 && <Queue queue={queue} onWithdraw={(number) => takeBack.mutate(number)} />}
         {chosen && (
           <CommandList
             id={list}
@@ -82,8 +105,9 @@ export function PromptBox({ order, queue }: Props) {
         )}
         <div className="flex items-end gap-2">
           <textarea
+            ref={box}
             data-slash
-            aria-label="Say something to the order"
+            aria-label="Message"
             aria-autocomplete="list"
             aria-haspopup="listbox"
             aria-controls={chosen && list}
@@ -94,8 +118,8 @@ export function PromptBox({ order, queue }: Props) {
             onKeyDown={press}
             placeholder={
               runs
-                ? "Say what comes next; it waits in line. / for commands"
-                : "Ask, or ask for more work. / for commands"
+                ? "Queue a message, or type / for commands"
+                : "Ask a question or request more work, or type / for commands"
             }
             className="max-h-48 min-h-10 w-full resize-none rounded-lg border border-input bg-background px-3 py-2.5 text-sm [field-sizing:content] placeholder:text-muted-foreground"
           />
@@ -105,29 +129,5 @@ export function PromptBox({ order, queue }: Props) {
         </div>
       </div>
     </div>
-  );
-}
-
-function Queue({ queue, onTakeBack }: { queue: PromptItem[]; onTakeBack: (number: number) => void }) {
-  return (
-    <ul aria-label="Waiting prompts" className="mb-2 flex flex-col gap-1">
-      {queue.map((prompt) => (
-        <li
-          key={prompt.number}
-          className="flex items-center gap-2 rounded-md border bg-muted/50 py-1 pr-1 pl-3 text-[13px]"
-        >
-          <Clock aria-hidden className="size-3.5 shrink-0 text-muted-foreground" />
-          <span className="min-w-0 flex-1 truncate">{prompt.text}</span>
-          <Button
-            look="quiet"
-            size="sm"
-            aria-label={`Take back: ${prompt.text}`}
-            onClick={() => onTakeBack(prompt.number)}
-          >
-            <X />
-          </Button>
-        </li>
-      ))}
-    </ul>
   );
 }

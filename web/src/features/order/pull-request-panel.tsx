@@ -6,19 +6,17 @@ import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
 import { ForgeLink } from "@/components/forge-link";
 import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
-import { Button } from "@/components/ui/button";
 import { withoutMarkup } from "@/lib/format";
-import { useControl } from "./use-control";
+import { PullRequestActions } from "./pull-request-actions";
 
 export function PullRequestPanel({ order }: { order: Order }) {
   const id = order.agent_work_order_id;
   const exists = order.github_pull_request_url !== null;
   const { data, error, refetch } = useQuery({ ...pullRequestQuery(id), enabled: exists });
-  const { act } = useControl(id);
   if (!exists) {
     return (
       <Empty icon={GitPullRequest} title="No pull request yet">
-        A draft pull request appears after the first commit. It is brought up to date as the work goes on.
+        A draft pull request opens after the first commit and is updated as work goes on.
       </Empty>
     );
   }
@@ -29,22 +27,14 @@ export function PullRequestPanel({ order }: { order: Order }) {
       <div className="flex flex-wrap items-center gap-2">
         <PullRequestState state={data.state} draft={data.draft} />
         <ForgeLink url={data.url}>#{data.number}</ForgeLink>
-        {data.draft && data.state === "open" && (
-          <Button
-            size="sm"
-            look="primary"
-            className="ml-auto"
-            disabled={act.isPending}
-            onClick={() => act.mutate("ready")}
-          >
-            Mark ready for review
-          </Button>
-        )}
       </div>
       <h2 className="mt-3 text-[15px] font-semibold">{data.title}</h2>
       <p className="mt-1 font-mono text-xs break-all text-muted-foreground">
         {data.branch} → {data.base}
       </p>
+      <div className="mt-3">
+        <PullRequestActions order={order} base={data.base} />
+      </div>
       <div className="mt-4 border-t pt-3 text-[13px]">
         <Prose text={withoutMarkup(data.body)} />
       </div>

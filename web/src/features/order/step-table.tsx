@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { count, duration, money, secondsBetween } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { title } from "./words";
 
 const LOOKS: Record<Step["status"], string> = {
   running: "text-info",
@@ -22,7 +23,7 @@ export function StepTable({ steps, onFork, onAgain }: Props) {
   const now = useNow();
   if (!steps) return <SkeletonRows rows={4} className="h-7" />;
   const latest = steps.at(-1)?.round;
-  if (!steps.length) return <p className="text-muted-foreground">None was begun yet.</p>;
+  if (!steps.length) return <p className="text-muted-foreground">No steps yet.</p>;
   return (
     <section
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -40,7 +41,7 @@ export function StepTable({ steps, onFork, onAgain }: Props) {
             <th className="pl-2 text-right font-normal">Tokens</th>
             <th className="pl-2 text-right font-normal">Cost</th>
             <th>
-              <span className="sr-only">Begin again</span>
+              <span className="sr-only">Actions</span>
             </th>
           </tr>
         </thead>
@@ -48,7 +49,7 @@ export function StepTable({ steps, onFork, onAgain }: Props) {
           {steps.map((step) => (
             <tr key={`${step.round} ${step.step}`} className="border-b last:border-0">
               <td className="py-1 font-medium">
-                {step.step}
+                {title(step.step)}
                 {step.round > 1 && (
                   <span className="ml-1.5 text-xs font-normal text-muted-foreground">round {step.round}</span>
                 )}
@@ -83,17 +84,17 @@ function Begin({ step, onFork, onAgain }: Omit<Props, "steps"> & { step: string 
           size="sm"
           look="quiet"
           className="px-1.5"
-          title="Do this step and all after it again"
+          title="Run this step and everything after it again"
           onClick={() => onAgain(step)}
         >
-          <RotateCw /> <span className="sr-only">Again from {step}</span>
+          <RotateCw /> <span className="sr-only">Run again from {step}</span>
         </Button>
       )}
       <Button
         size="sm"
         look="quiet"
         className="px-1.5"
-        title="Another order that goes its own way from here"
+        title="Fork a new order from here"
         onClick={() => onFork(step)}
       >
         <GitFork /> <span className="sr-only">Fork from {step}</span>

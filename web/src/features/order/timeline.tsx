@@ -2,27 +2,29 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
-import type { Item } from "@/events/story";
+import type { Item } from "@/events/items";
+import { rowsOf } from "@/events/rows";
 import { ItemView } from "./item-view";
 
 const NEAR_PX = 80;
 const GUESS_PX = 44;
 
-type Props = { items: Item[]; before: ReactNode; after: ReactNode };
+type Props = { id: string; items: Item[]; before: ReactNode; after: ReactNode };
 
-export function Timeline({ items, before, after }: Props) {
+export function Timeline({ id, items, before, after }: Props) {
+  const rows = useMemo(() => rowsOf(items), [items]);
   const box = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
   const [away, setAway] = useState(false);
-  const count = items.length + 2;
+  const count = rows.length + 2;
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => box.current,
     estimateSize: () => GUESS_PX,
     getItemKey: (index) =>
-      index === 0 ? "before" : index === count - 1 ? "after" : (items[index - 1]?.key ?? index),
+      index === 0 ? "before" : index === count - 1 ? "after" : (rows[index - 1]?.key ?? index),
     overscan: 12,
   });
   const size = virtual.getTotalSize();
@@ -57,7 +59,7 @@ export function Timeline({ items, before, after }: Props) {
       >
         <div className="relative w-full" style={{ height: size }}>
           {virtual.getVirtualItems().map((row) => {
-            const item = items[row.index - 1];
+            const item = rows[row.index - 1];
             return (
               <div
                 key={row.key}
@@ -71,7 +73,7 @@ export function Timeline({ items, before, after }: Props) {
                     ? before
                     : row.index === count - 1
                       ? after
-                      : item && <ItemView item={item} />}
+                      : item && <ItemView id={id} item={item} />}
                 </div>
               </div>
             );

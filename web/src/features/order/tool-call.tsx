@@ -1,45 +1,25 @@
-/** A call of a tool on one line: what it did, how long it took, how it ended. It opens to all of it. */
+/** A call of a tool on one line: what it did, and how it ended where that is worth a word. It opens to all of it. */
 
-import {
-  ChevronRight,
-  FilePen,
-  FileText,
-  type LucideIcon,
-  Search,
-  SquareTerminal,
-  Wrench,
-} from "lucide-react";
+import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { Output } from "@/components/output";
-import type { ToolItem } from "@/events/story";
+import type { ToolItem } from "@/events/items";
+import { succeeded } from "@/events/rows";
 import { cn } from "@/lib/cn";
-import { duration } from "@/lib/format";
-
-const ICONS: Record<string, LucideIcon> = {
-  shell: SquareTerminal,
-  read_file: FileText,
-  write_file: FilePen,
-  edit_file: FilePen,
-  search: Search,
-};
-/** The argument that says most about a call. */
-const TELLING = ["command", "path", "pattern", "query", "url"];
-
-function summary(call: ToolItem): string {
-  const key = TELLING.find((name) => typeof call.arguments[name] === "string");
-  const text = key ? String(call.arguments[key]) : JSON.stringify(call.arguments);
-  return text.split("\n")[0] ?? "";
-}
+import { duration, whole } from "@/lib/format";
+import { aboutOf, ICONS, kindOf } from "./tools";
+import { worthTelling } from "./words";
 
 export function ToolCall({ item }: { item: ToolItem }) {
   const [open, setOpen] = useState(false);
-  const Icon = ICONS[item.tool] ?? Wrench;
+  const Icon = ICONS[kindOf(item.tool)];
   const { result } = item;
   return (
     <div className="py-0.5">
       <button
         type="button"
         aria-expanded={open}
+        title={whole(item.at)}
         onClick={() => setOpen(!open)}
         className="flex w-full items-center gap-2.5 rounded-md py-1 text-left text-[13px] hover:bg-muted"
       >
@@ -49,7 +29,7 @@ export function ToolCall({ item }: { item: ToolItem }) {
         />
         <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
         <span className="shrink-0 text-muted-foreground">{item.tool}</span>
-        <code className="min-w-0 flex-1 truncate font-mono text-xs">{summary(item)}</code>
+        <code className="min-w-0 flex-1 truncate font-mono text-xs">{aboutOf(item)}</code>
         <Ending item={item} />
       </button>
       {open && (
@@ -62,16 +42,21 @@ export function ToolCall({ item }: { item: ToolItem }) {
   );
 }
 
-function Ending({ item: { result } }: { item: ToolItem }) {
-  if (!result) return <span className="shrink-0 animate-pulse text-xs text-info">running</span>;
-  const code = result.exit_code ?? null;
+function Ending({ item }: { item: ToolItem }) {
+  const { result, cutOff } = item;
+  if (!result)
+    return cutOff ? (
+      <span className="shrink-0 pr-1 text-xs text-muted-foreground">{cutOff}</span>
+    ) : (
+      <span className="shrink-0 animate-pulse pr-1 text-xs text-info">running</span>
+    );
   return (
     <span className="flex shrink-0 items-center gap-2 pr-1 text-xs tabular-nums">
-      <span className="text-muted-foreground">{duration(result.duration_seconds)}</span>
-      {!result.ok || (code !== null && code !== 0) ? (
-        <span className="text-destructive">{code === null ? "failed" : `exit ${code}`}</span>
-      ) : (
-        <span className="text-success">{code === null ? "ok" : `exit ${code}`}</span>
+      {worthTelling(result.duration_seconds) && (
+        <span className="text-muted-foreground">{duration(result.duration_seconds)}</span>
+      )}
+      {!succeeded(item) && (
+        <span className="text-destructive">{result.exit_code ? `exit ${result.exit_code}` : "failed"}</span>
       )}
     </span>
   );

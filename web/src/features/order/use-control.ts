@@ -42,6 +42,14 @@ export function useControl(id: string) {
     },
     onSettled: refresh,
   });
+  // Nothing but a new attempt ends the wait before one.
+  const retryNow = useMutation({
+    mutationFn: async () => {
+      await asked(api.POST(`${BASE}/pause`, at(id)));
+      return asked(api.POST(`${BASE}/resume`, at(id)));
+    },
+    onSettled: refresh,
+  });
   const again = useMutation({
     mutationFn: (from_step: string) => asked(api.POST(`${BASE}/retry`, { ...at(id), body: { from_step } })),
     onSettled: refresh,
@@ -85,5 +93,11 @@ export function useControl(id: string) {
       ),
     onSettled: refresh,
   });
-  return { act, again, change, decide, say, takeBack };
+  const merge = useMutation({
+    mutationFn: (number: number) =>
+      asked(api.POST("/api/local-forge/pull-requests/{number}/merge", { params: { path: { number } } })),
+    onSettled: () =>
+      Promise.all([refresh(), client.invalidateQueries({ queryKey: ["local pull requests"] })]),
+  });
+  return { act, retryNow, merge, again, change, decide, say, takeBack };
 }

@@ -1,0 +1,25 @@
+/** How much a patch changes, read from its text alone: the diff view itself is only loaded when it is opened. */
+
+export type Stat = { files: number; added: number; removed: number };
+
+/** Plan and test results, which Journeyman commits itself: they are no part of the change. */
+export const isRecord = (name: string) => name.startsWith(".journeyman/");
+
+export function statOf(patch: string): Stat {
+  const stat = { files: 0, added: 0, removed: 0 };
+  let counted = false;
+  let inHunk = false;
+  for (const line of patch.split("\n")) {
+    if (line.startsWith("diff --git ")) {
+      counted = !/^diff --git "?a\/\.journeyman\//.test(line);
+      inHunk = false;
+      if (counted) stat.files += 1;
+    } else if (line.startsWith("@@")) {
+      inHunk = true;
+    } else if (counted && inHunk) {
+      if (line.startsWith("+")) stat.added += 1;
+      else if (line.startsWith("-")) stat.removed += 1;
+    }
+  }
+  return stat;
+}

@@ -1,0 +1,77 @@
+/** How open things end: with their own result, or with what they are part of. */
+
+import type { At, CutOff, Item, RetryItem, StepItem } from "./items";
+import type { Story } from "./story";
+
+export function change<K extends Item["kind"]>(
+  story: Story,
+  index: number | undefined,
+  kind: K,
+  changes: Partial<Extract<Item, { kind: K }>>,
+) {
+  const item = index === undefined ? undefined : story.items[index];
+  if (index === undefined || item?.kind !== kind) return;
+  story.items[index] = { ...item, ...changes } as Item;
+}
+
+export function endStep(story: Story, step: string, changes: Partial<StepItem>) {
+  change(story, story.open.steps[step], "step", changes);
+  delete story.open.steps[step];
+  endParts(story, step, changes.state === "completed" ? null : "stopped");
+  endRetry(story, step);
+}
+
+/** Everything that is open ends with the order. */
+export function cutOffAll(story: Story, how: CutOff) {
+  for (const step of Object.keys(story.open.steps)) cutOffStep(story, step, how);
+  for (const step of Object.keys(story.open.retries)) endRetry(story, step);
+}
+
+export function cutOffStep(story: Story, step: string, how: CutOff) {
+  change(story, story.open.steps[step], "step", { state: how });
+  delete story.open.steps[step];
+  endParts(story, step, how);
+  endRetry(story, step);
+}
+
+/** What runs inside a step does not outlive it. A null says that the step came to its own end. */
+export function endParts(story: Story, step: string, how: CutOff | null) {
+  for (const [call, index] of Object.entries(story.open.calls)) {
+    const item = story.items[index];
+    if (item?.kind !== "tool" || item.step !== step) continue;
+    change(story, index, "tool", { cutOff: how ?? "stopped" });
+    delete story.open.calls[call];
+  }
+  change(story, story.open.subtasks[step], "subtask", { state: how ?? "done" });
+  delete story.open.subtasks[step];
+  if (how) cutOffText(story, step, how);
+}
+
+const SENTENCE_END = /[.!?:…)\]"'`*]\s*$/;
+
+/** What an agent was saying when it was stopped, unless it had said it to the end. */
+function cutOffText(story: Story, step: string, how: CutOff) {
+  const index = story.items.findLastIndex((item) => "step" in item && item.step === step);
+  const item = story.items[index];
+  if (item?.kind === "text" && !SENTENCE_END.test(item.text)) change(story, index, "text", { cutOff: how });
+}
+
+type Tried = Pick<RetryItem, "until" | "whole"> & { step: string; reason: string };
+
+/** One row tells everything that was tried in vain; it stands where the newest try failed. */
+export function addRetry(story: Story, at: At, { step, reason, until, whole }: Tried) {
+  const index = story.open.retries[step];
+  const earlier = index === undefined ? undefined : story.items[index];
+  const reasons = earlier?.kind === "retry" ? [...earlier.reasons, reason] : [reason];
+  change(story, index, "retry", { state: "superseded" });
+  story.open.retries[step] =
+    story.items.push({ ...at, kind: "retry", step, until, whole, reasons, state: "waiting" }) - 1;
+}
+
+export const tryAgain = (story: Story, step: string) =>
+  change(story, story.open.retries[step], "retry", { state: "trying" });
+
+export function endRetry(story: Story, step: string) {
+  change(story, story.open.retries[step], "retry", { state: "over" });
+  delete story.open.retries[step];
+}

@@ -1,0 +1,86 @@
+/** The things that a timeline shows. They are replaced, never changed, and keep their keys. */
+
+import type { EventMessage } from "@/api/client";
+
+export type Of<T extends EventMessage["type"]> = Extract<EventMessage, { type: T }>;
+export type At = { key: number; at: string };
+
+/** How something ended that never came to its own end. */
+export type CutOff = "stopped" | "interrupted";
+
+export type PromptItem = At & {
+  kind: "prompt";
+  number: number;
+  mode: "work" | "ask";
+  text: string;
+  state: "queued" | "running" | "ended";
+  /** What was committed while this prompt was worked on, without Journeyman's own records. */
+  commits: string[];
+};
+export type TextItem = At & { kind: "text"; step: string; text: string; cutOff: CutOff | null };
+export type ToolItem = At & {
+  kind: "tool";
+  step: string;
+  call: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  result: Of<"tool_call_completed"> | null;
+  cutOff: CutOff | null;
+};
+export type StepItem = At & {
+  kind: "step";
+  step: string;
+  stepKind: string;
+  attempt: number;
+  state: "running" | "completed" | "failed" | "skipped" | CutOff;
+  seconds: number | null;
+  note: string;
+};
+export type SubtaskItem = At & {
+  kind: "subtask";
+  step: string;
+  title: string;
+  place: string;
+  state: "running" | "done" | CutOff;
+  commit: string | null;
+};
+/** Everything that was tried in vain in one stretch; only the newest of a stretch is shown. */
+export type RetryItem = At & {
+  kind: "retry";
+  step: string;
+  state: "waiting" | "trying" | "over" | "superseded";
+  /** When the next try begins. */
+  until: number;
+  reasons: string[];
+  /** Whether the step as a whole is begun again, or a call inside it is. */
+  whole: boolean;
+};
+export type ApprovalItem = At & {
+  kind: "approval";
+  step: string;
+  commit: string;
+  decision: "waiting" | "approved" | "rejected" | "rework";
+  comment: string;
+};
+export type FailureItem = At & { kind: "failure"; event: Of<"agent_work_order_failed"> };
+export type ChecksItem = At & { kind: "checks"; event: Of<"verification_attempt_completed"> };
+export type PhaseItem = At & { kind: "phase"; phase: string };
+export type SystemItem = At & {
+  kind: "system";
+  sign: "branch" | "commit" | "pull_request" | "issue" | "plan" | "notice" | "state" | "done";
+  text: string;
+  detail?: string;
+  href?: string;
+};
+export type Item =
+  | PromptItem
+  | TextItem
+  | ToolItem
+  | StepItem
+  | SubtaskItem
+  | RetryItem
+  | ApprovalItem
+  | FailureItem
+  | ChecksItem
+  | PhaseItem
+  | SystemItem;

@@ -1,0 +1,188 @@
+/** What one event adds to a story, or changes in it, where that takes more than a line. */
+
+import { rested } from "./clock";
+import { addRetry, change, cutOffAll, endParts, tryAgain } from "./endings";
+import type { At, Of } from "./items";
+import type { Story } from "./story";
+
+export const after = (timestamp: string, seconds: number) => new Date(timestamp).getTime() + seconds * 1000;
+
+export const changed = ({ title, model, budget_usd }: Of<"agent_work_order_changed">) =>
+  [
+    title && `Renamed to ${title}`,
+    model && `Model changed to ${model}`,
+    budget_usd != null && `Budget changed to $${budget_usd}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+
+export const verified = (verification: string) =>
+  ({
+    passed: "Checks passed",
+    failed: "Checks failed",
+    reviewed: "Reviewed, no checks run",
+    none: "No checks run",
+  })[verification] ?? verification;
+
+export function addText(story: Story, event: Of<"agent_text">, at: At) {
+  const index = story.items.length - 1;
+  const last = story.items[index];
+  if (last?.kind === "text" && last.step === event.step && !last.cutOff) {
+    story.items[index] = { ...last, text: last.text + event.text };
+  } else {
+    story.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
+  }
+}
+
+/** The answer is told whole after it streamed; it is shown once. */
+export function addAnswer(story: Story, event: Of<"agent_answered">, at: At) {
+  const streamed = story.items.findLast((item) => item.kind === "text" && item.step === event.step);
+  if (streamed?.kind === "text" && streamed.text.trim().endsWith(event.text.trim())) return;
+  story.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
+}
+
+/** Another attempt goes on in the same row; the same attempt again means that the server went away. */
+export function startStep(story: Story, event: Of<"step_started">, at: At) {
+  const index = story.open.steps[event.step];
+  const open = index === undefined ? undefined : story.items[index];
+  if (open?.kind === "step" && event.attempt > open.attempt) {
+    endParts(story, event.step, "stopped");
+    change(story, index, "step", { attempt: event.attempt });
+    return tryAgain(story, event.step);
+  }
+  if (open) {
+    // Nothing was told while it was away, and nothing was worked on.
+    story.work = { ...rested(story.work, story.lastAt), since: event.timestamp };
+    cutOffAll(story, "interrupted");
+    story.items.push({
+      ...at,
+      key: at.key - 0.5,
+      kind: "system",
+      sign: "notice",
+      text: "Interrupted and continued",
+      detail: "The server restarted; the step began again",
+    });
+  }
+  story.open.steps[event.step] =
+    story.items.push({
+      ...at,
+      kind: "step",
+      step: event.step,
+      stepKind: event.kind,
+      attempt: event.attempt,
+      state: "running",
+      seconds: null,
+      note: "",
+    }) - 1;
+}
+
+export function startSubtask(story: Story, { step, number, of, title }: Of<"subtask_started">, at: At) {
+  const plan = story.plan ?? { reasoning: "", subtasks: [] };
+  const subtasks = plan.subtasks.length ? plan.subtasks : [{ title, state: "waiting" as const }];
+  story.plan = {
+    ...plan,
+    subtasks: subtasks.map((subtask, index) => ({
+      ...subtask,
+      state: index + 1 < number ? "done" : index + 1 === number ? "running" : "waiting",
+    })),
+  };
+  change(story, story.open.subtasks[step], "subtask", { state: "done" });
+  story.open.subtasks[step] =
+    story.items.push({
+      ...at,
+      kind: "subtask",
+      step,
+      title,
+      place: of > 1 ? `${number} of ${of}` : "",
+      state: "running",
+      commit: null,
+    }) - 1;
+}
+
+/** A subtask's commit belongs to its row; Journeyman's own records are told by what they record. */
+export function addCommit(story: Story, event: Of<"git_commit_created">, at: At) {
+  const subject = event.message.split("\n")[0] ?? "";
+  if (event.phase === "planning" || subject.startsWith("Record test results")) return;
+  const prompt = story.items[story.open.prompt ?? -1];
+  if (prompt?.kind === "prompt")
+    change(story, story.open.prompt, "prompt", { commits: [...prompt.commits, event.commit_sha] });
+  const index = story.open.subtasks[event.step];
+  const subtask = story.items[index ?? -1];
+  if (subtask?.kind === "subtask" && subtask.title.startsWith(subject.replace(/…$/, ""))) {
+    change(story, index, "subtask", { commit: event.commit_sha, state: "done" });
+    delete story.open.subtasks[event.step];
+    return;
+  }
+  story.items.push({
+    ...at,
+    kind: "system",
+    sign: "commit",
+    text: subject,
+    detail: event.commit_sha.slice(0, 8),
+  });
+}
+
+const COMING = /; trying again in .*$/;
+
+/** A call of the model that is tried again is a retry like any other. */
+export function notice(story: Story, event: Of<"agent_notice">, at: At) {
+  if (event.wait_seconds == null) {
+    story.items.push({ ...at, kind: "system", sign: "notice", text: event.text });
+    return;
+  }
+  addRetry(story, at, {
+    step: event.step,
+    reason: event.text.replace(COMING, ""),
+    until: after(event.timestamp, event.wait_seconds),
+    whole: false,
+  });
+}
+
+export function endPrompt(story: Story) {
+  change(story, story.open.prompt, "prompt", { state: "ended" });
+  story.open.prompt = undefined;
+}
+
+/** What the failure of the order says need not stand at its step too. */
+export function sayOnce(story: Story, message: string) {
+  story.items.forEach((item, index) => {
+    if (item.kind === "step" && item.state === "failed" && item.note && message.endsWith(item.note))
+      story.items[index] = { ...item, note: "" };
+  });
+}
+
+export function finishPlan(story: Story) {
+  if (story.plan) {
+    story.plan = { ...story.plan, subtasks: story.plan.subtasks.map((one) => ({ ...one, state: "done" })) };
+  }
+}
+
+export function decide(story: Story, event: Of<"approval_decided">) {
+  const index = story.items.findLastIndex((item) => item.kind === "approval" && item.step === event.step);
+  change(story, index, "approval", {
+    decision: event.decision,
+    comment: event.comment,
+    at: event.timestamp,
+  });
+}
+
+export function pullRequest(
+  story: Story,
+  event: Of<"github_pull_request_created"> | Of<"github_pull_request_updated">,
+  at: At,
+) {
+  const wasDraft = story.pullRequest?.draft;
+  story.pullRequest = { url: event.github_pull_request_url, number: event.number, draft: event.draft };
+  const created = event.type === "github_pull_request_created";
+  // Every push brings it up to date; that is no news.
+  if (!created && (event.draft || !wasDraft)) return;
+  story.items.push({
+    ...at,
+    kind: "system",
+    sign: "pull_request",
+    text: created
+      ? `Created ${event.draft ? "draft " : ""}PR #${event.number}`
+      : `PR #${event.number} is ready for review`,
+    href: event.github_pull_request_url,
+  });
+}

@@ -1,0 +1,61 @@
+/** What an order is about just now: how it starts, what it waits for, what helps, or what it gives back. */
+
+import { useQuery } from "@tanstack/react-query";
+import type { Order } from "@/api/client";
+import { approvalsQuery } from "@/api/queries";
+import { runningStep } from "@/events/rows";
+import type { Story } from "@/events/story";
+import type { Panel } from "@/router";
+import { ApprovalBox } from "./approval";
+import { Remedies } from "./remedies";
+import { ResultCard } from "./result-card";
+import { Committing, Starting, stagesOf } from "./starting";
+import { hourAndMinute, title } from "./words";
+
+type Props = { order: Order; story: Story; onOpen: (panel: Panel) => void };
+
+export function Now({ order, story, onOpen }: Props) {
+  const stages = stagesOf(order, story.start);
+  return (
+    <div className="pb-6">
+      {stages.length > 0 && <Starting stages={stages} from={story.start.queued ?? order.created_at} />}
+      {order.status === "awaiting_approval" && <Approvals order={order} />}
+      {order.status === "paused" && order.resume_at && (
+        <p className="py-2 text-[13px] text-muted-foreground">
+          Resumes automatically at {hourAndMinute(order.resume_at)}.
+        </p>
+      )}
+      {(order.status === "failed" || (order.status === "paused" && order.error_category)) && (
+        <Remedies order={order} />
+      )}
+      {order.status === "completed" && gaveBack(order, story) && <ResultCard order={order} onOpen={onOpen} />}
+      {order.status === "running" && !stages.length && (
+        <p className="flex items-center gap-2 py-2 text-xs text-muted-foreground">
+          <span aria-hidden className="size-2 animate-pulse rounded-full bg-info" />
+          {story.committing ? <Committing since={story.committing} /> : doing(story)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function doing({ items }: Story): string {
+  const step = runningStep(items);
+  if (!step) return "Working";
+  return step.attempt > 1 ? `${title(step.step)}, attempt ${step.attempt}` : title(step.step);
+}
+
+/** A question is answered in the story; only work has a result. */
+const gaveBack = (order: Order, { items }: Story) =>
+  order.git_commit_count > 0 && items.findLast((item) => item.kind === "prompt")?.mode !== "ask";
+
+function Approvals({ order }: { order: Order }) {
+  const id = order.agent_work_order_id;
+  const { data } = useQuery(approvalsQuery(id));
+  const waiting = data?.approvals.filter(({ decision }) => decision === "waiting") ?? [];
+  return waiting.map(({ step, commit_sha }) => (
+    <div key={`${step} ${commit_sha}`} className="my-3">
+      <ApprovalBox id={id} step={step} commitSha={commit_sha} keys={waiting.length === 1} />
+    </div>
+  ));
+}

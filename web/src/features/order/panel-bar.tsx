@@ -1,0 +1,108 @@
+/** The panels by name, with what can be said of them without opening one. */
+
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleX, LoaderCircle, Maximize2, Minimize2 } from "lucide-react";
+import type { OneOrder, Order } from "@/api/client";
+import { diffQuery } from "@/api/queries";
+import { statOf } from "@/components/diff/stat";
+import { Button } from "@/components/ui/button";
+import { runningStep } from "@/events/rows";
+import type { Story } from "@/events/story";
+import { cn } from "@/lib/cn";
+import { plural } from "@/lib/format";
+import { PANELS, type Panel } from "@/router";
+
+const NAMES: Record<Panel | "chat", string> = {
+  chat: "Chat",
+  plan: "Plan",
+  changes: "Changes",
+  checks: "Checks",
+  "pull-request": "Pull request",
+  info: "Info",
+};
+
+type Props = {
+  answer: OneOrder;
+  story: Story;
+  current: Panel | "chat";
+  onOpen: (panel: Panel | "chat") => void;
+  wide?: boolean;
+  onWide?: (wide: boolean) => void;
+  className?: string;
+};
+
+export function PanelBar({ answer, story, current, onOpen, wide = false, onWide, className }: Props) {
+  const order = answer.agent_work_order;
+  // Only a small screen has the chat as one of several.
+  const shown = onWide ? PANELS : (["chat", ...PANELS] as const);
+  return (
+    <div className={cn("flex shrink-0 items-center border-b bg-card pr-2", className)}>
+      <nav aria-label="Panels" className="flex min-w-0 flex-1 gap-1 overflow-x-auto px-3 py-1.5">
+        {shown.map((panel) => (
+          <button
+            key={panel}
+            type="button"
+            data-key={panel === "chat" ? "0" : PANELS.indexOf(panel) + 1}
+            aria-current={panel === current ? "page" : undefined}
+            onClick={() => onOpen(panel)}
+            className={cn(
+              "inline-flex shrink-0 items-center gap-1.5 rounded-md px-2.5 py-1.5 text-xs font-medium whitespace-nowrap",
+              panel === current ? "bg-accent text-accent-foreground" : "text-muted-foreground hover:bg-muted",
+            )}
+          >
+            {NAMES[panel]}
+            {panel === "changes" && <ChangedFiles order={order} />}
+            {panel === "checks" && <Verdict order={order} story={story} />}
+          </button>
+        ))}
+      </nav>
+      {onWide && (
+        <Button
+          look="quiet"
+          size="icon"
+          data-key="f"
+          aria-pressed={wide}
+          aria-label={wide ? "Show the chat again" : "Full width"}
+          onClick={() => onWide(!wide)}
+        >
+          {wide ? <Minimize2 /> : <Maximize2 />}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function ChangedFiles({ order }: { order: Order }) {
+  const changed = order.git_commit_count > 0;
+  const { data } = useQuery({ ...diffQuery(order.agent_work_order_id), select: statOf, enabled: changed });
+  if (!data?.files) return null;
+  return (
+    <span className="rounded-full bg-muted px-1.5 tabular-nums">
+      {data.files}
+      <span className="sr-only"> {plural(data.files, "file").replace(/^\d+ /, "")}</span>
+    </span>
+  );
+}
+
+const VERDICTS = {
+  running: { icon: LoaderCircle, look: "text-info animate-spin [animation-duration:2s]" },
+  passed: { icon: CircleCheck, look: "text-success" },
+  failed: { icon: CircleX, look: "text-destructive" },
+} as const;
+
+/** While it is checked again, what was shown before says nothing. */
+export const verdictOf = (order: Order, { items }: Story): string =>
+  order.status === "running" && runningStep(items)?.stepKind === "verify" ? "running" : order.verification;
+
+function Verdict({ order, story }: { order: Order; story: Story }) {
+  const verdict = verdictOf(order, story);
+  const sign = VERDICTS[verdict as keyof typeof VERDICTS];
+  if (!sign) return null;
+  const { icon: Icon, look } = sign;
+  return (
+    <>
+      <Icon aria-hidden className={cn("size-3.5", look)} />
+      <span className="sr-only">{verdict}</span>
+    </>
+  );
+}
