@@ -115,6 +115,12 @@ class SandboxLost(JourneymanError):
     retryable = True
 
 
+class WorkspaceUnreadable(JourneymanError):
+    """What an agent left cannot be read within the limits of time and memory; trying again would not help."""
+
+    category = "sandbox"
+
+
 class AgentFailed(JourneymanError):
     category = "agent"
 

@@ -148,6 +148,19 @@ class Settings(BaseModel):
     records: Literal["tree", "notes"] = Field(default="tree", alias="JOURNEYMAN_RECORDS")
     """Plan and test results: committed under `.journeyman/`, or kept in git notes."""
 
+    commit_leaves_out: list[str] = Field(
+        default=[
+            ".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
+            ".netrc", ".pypirc", "id_rsa", "id_ecdsa", "id_ed25519", ".DS_Store", "Thumbs.db", "desktop.ini",
+        ],
+        alias="JOURNEYMAN_COMMIT_LEAVES_OUT",
+    )  # fmt: skip
+    """Names of new files that are not committed, separated by `:`; one after `!` is let in again."""
+    commit_max_file_bytes: int = Field(default=10_000_000, ge=0, alias="JOURNEYMAN_COMMIT_MAX_FILE_BYTES")
+    """New files above this are not committed; 0 lets in whatever a forge takes."""
+    commit_finds_secrets: bool = Field(default=True, alias="JOURNEYMAN_COMMIT_FINDS_SECRETS")
+    """Whether a file that would bring a new secret into the repository is left out of the commit."""
+
     github_url: str = Field(default="https://github.com", alias="JOURNEYMAN_GITHUB_URL")
     """Web and git address of GitHub or GitHub Enterprise."""
     github_api_url: str = Field(default="https://api.github.com", alias="JOURNEYMAN_GITHUB_API_URL")
@@ -228,9 +241,10 @@ def load_settings(environment: dict[str, str] | None = None) -> Settings:
     }
     home = Path(chosen.get("JOURNEYMAN_HOME", _default_home())).expanduser().absolute()
     merged = {**_read_file(home / "journeyman.toml"), **chosen, "JOURNEYMAN_HOME": home}
-    paths = merged.get("JOURNEYMAN_SANDBOX_PATHS")
-    if isinstance(paths, str):
-        merged["JOURNEYMAN_SANDBOX_PATHS"] = [path for path in paths.split(":") if path]
+    for name in ("JOURNEYMAN_SANDBOX_PATHS", "JOURNEYMAN_COMMIT_LEAVES_OUT"):
+        listed = merged.get(name)
+        if isinstance(listed, str):
+            merged[name] = [part for part in listed.split(":") if part]
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:

@@ -24,6 +24,10 @@ class Redactor:
     def redact(self, text: str) -> str:
         return self._pattern.sub("[redacted]", text) if self._pattern else text
 
+    def places_in(self, text: str) -> list[int]:
+        """Where secrets begin in a text."""
+        return [found.start() for found in self._pattern.finditer(text)] if self._pattern else []
+
     def in_pieces(self) -> "Pieces":
         """For one text that arrives in pieces."""
         return Pieces(self, self._forms)

@@ -80,6 +80,10 @@ def _passes_elsewhere(end: Done) -> bool:
     )
 
 
+_SALVAGE_SECONDS = 2.0
+"""Time to keep what is not committed while somebody waits for the answer; it stays where it is otherwise."""
+
+
 async def rest(
     workshop: Workshop,
     order_id: str,
@@ -99,7 +103,12 @@ async def rest(
         check_unmoved(order, if_still)  # before anything of it ends, and again where it is written
     if not check_rest(order, stop):
         return order
-    await workshop.set_down(order, keep_workspace=stop != "cancelled", is_held=if_still is None)
+    await workshop.set_down(
+        order,
+        keep_workspace=stop != "cancelled",
+        is_held=if_still is None,
+        within=None if because else _SALVAGE_SECONDS,
+    )
     cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}

@@ -223,15 +223,24 @@ class Workshop:
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
-    async def set_down(self, order: WorkOrder, *, keep_workspace: bool = False, is_held: bool = True) -> bool:
+    async def set_down(
+        self,
+        order: WorkOrder,
+        *,
+        keep_workspace: bool = False,
+        is_held: bool = True,
+        within: float | None = None,
+    ) -> bool:
         """End the order's sandboxes and remove its workspace; branch and snapshots stay in the mirror.
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first; where
-        that cannot be done the workspace stays, the order says so, and the answer is False.
+        that cannot be done, or not in so many seconds, the workspace stays, the order says so, and the answer
+        is False.
         """
         failpoint("teardown_started")
         await self.sandboxes.cleanup(order.agent_work_order_id)
-        salvaged = await self._salvage(order, share=is_held or await self._has_newest(order))
+        share = is_held or await self._has_newest(order)
+        salvaged = await self._salvage(order, share=share, within=within)
         if salvaged and not keep_workspace:
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
@@ -252,12 +261,12 @@ class Workshop:
         """Whether no other worker has worked on the order since its files here were written."""
         return not await self.claims.has_bundle_of_another(order.agent_work_order_id, self.worker_id)
 
-    async def _salvage(self, order: WorkOrder, *, share: bool) -> bool:
+    async def _salvage(self, order: WorkOrder, *, share: bool, within: float | None = None) -> bool:
         if order.base_commit_sha is None or not self.workspaces.exists(order.agent_work_order_id):
             return True
         try:
             workspace = await self._open_workspace(order, self.repository(order))
-            if (snapshot := await workspace.snapshot()) is not None:
+            if (snapshot := await workspace.snapshot(within=within)) is not None:
                 if share:
                     await self.keep(order.agent_work_order_id, workspace)
                 taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)

@@ -117,6 +117,19 @@ async def first_of(database: Database, order_id: str, type: str) -> StoredEvent 
     return _stored(row) if row else None
 
 
+async def last_of(database: Database, order_id: str, type: str) -> StoredEvent | None:
+    """The newest event of a type, where an order has one."""
+    query = (
+        select(events)
+        .where(events.c.agent_work_order_id == order_id, events.c.type == type)
+        .order_by(events.c.sequence.desc())
+        .limit(1)
+    )
+    async with database.reading() as connection:
+        row = (await connection.execute(query)).mappings().first()
+    return _stored(row) if row else None
+
+
 async def last_sequences(database: Database, order_ids: Collection[str]) -> dict[str, int]:
     """How far the log of each of these orders has come."""
     query = select(event_counters.c.agent_work_order_id, event_counters.c.last_sequence).where(

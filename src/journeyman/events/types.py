@@ -168,6 +168,26 @@ class GitCommitCreated(_Event):
     git_lines_removed: int
 
 
+class FileLeftOut(BaseModel):
+    """A file that stays in the workspace and out of the commit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str
+    size: int
+    reason: str
+
+
+class GitFilesLeftOut(_Event):
+    """What is not in the commit, told when it is other than it was before the commit."""
+
+    type: Literal["git_files_left_out"] = "git_files_left_out"
+    step: str
+    count: int
+    files: list[FileLeftOut]
+    """The first of them."""
+
+
 class GitSnapshotCreated(_Event):
     type: Literal["git_snapshot_created"] = "git_snapshot_created"
     ref: str
@@ -465,6 +485,7 @@ Event = Annotated[
     | GitBranchCreated
     | GitCommitStarted
     | GitCommitCreated
+    | GitFilesLeftOut
     | GitSnapshotCreated
     | GitCommitsTakenIn
     | GitPushCompleted

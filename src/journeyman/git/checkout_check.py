@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from journeyman.errors import InvalidRepository
+from journeyman.git.trees import LARGEST_RULES, RULES
 
 _LFS = re.compile(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", re.MULTILINE)
 _LONGEST_PATH = 4000
@@ -62,5 +63,11 @@ class CheckoutCheck:
             raise InvalidRepository(
                 f"a file lies deeper than {_LONGEST_PATH} characters of path", hint="Shorten its path."
             )
-        if posixpath.basename(path) == b".gitattributes":
+        name = posixpath.basename(path)
+        if name.decode(errors="replace") in RULES and size.isdigit() and int(size) > LARGEST_RULES:
+            raise InvalidRepository(
+                f"{path.decode(errors='replace')} is larger than the {LARGEST_RULES:,} bytes it may have",
+                hint="Shorten the file: every rule in it costs time for every file.",
+            )
+        if name == b".gitattributes":
             self.attributes.append(blob)

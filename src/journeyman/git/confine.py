@@ -1,12 +1,13 @@
-"""Keep git inside the workspace while it reads or writes files that an agent may be changing.
+"""Keep git inside the workspace, and within limits, while it reads or writes files that an agent wrote.
 
 Git looks whether a directory is a link and opens the file after that; an agent that swaps the two in
 between would have it read or write anywhere. In a mount namespace that shows nothing else, that leads
-nowhere. Where bubblewrap does not work no agent is jailed either, and git runs as it is.
+nowhere. Where bubblewrap does not work no agent is jailed either, and git runs with its limits alone.
 """
 
 import asyncio
 import shutil
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,16 +18,37 @@ from pathlib import Path
 class Confinement:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    """Files that git finds empty. One that is gone by then keeps git from starting."""
+    hidden_directories: tuple[Path, ...] = ()
+    """The same for directories."""
+    cpu_seconds: int = 60
+    memory_megabytes: int = 1024
+
+
+SECONDS = 120.0
+"""Wall clock of one git that is confined."""
+LIMIT_SIGNALS = frozenset({signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
+"""How a git ends that its input, not the machine, is too much for."""
 
 
 async def confined(command: Sequence[str], confinement: Confinement) -> list[str]:
-    """The command with bubblewrap around it, where that works."""
+    """The command with its limits and, where that works, with bubblewrap around it."""
     if not await _works(command[0]):
-        return list(command)
+        return [*_limits(confinement), *command]
     places = [("--ro-bind", path) for path in confinement.readable]
     places += [("--bind", path) for path in confinement.writable]
     shown = [part for option, path in places for part in (option, str(path), str(path))]
-    return [*_bare(command[0]), *shown, "--", *command]
+    shown += [part for path in confinement.hidden for part in ("--dev-bind", "/dev/null", str(path))]
+    shown += [part for path in confinement.hidden_directories for part in ("--tmpfs", str(path))]
+    return [*_limits(confinement), *_bare(command[0]), *shown, "--", *command]
+
+
+def _limits(confinement: Confinement) -> tuple[str, ...]:
+    seconds, kilobytes = confinement.cpu_seconds, confinement.memory_megabytes * 1024
+    # Beyond the soft limit of time a signal comes that tells this end from any other.
+    limits = f"ulimit -c 0 && ulimit -d {kilobytes} && ulimit -S -t {seconds} && ulimit -H -t {seconds + 5}"
+    return ("/bin/sh", "-c", f'{limits} && exec "$@"', "git")
 
 
 _working: set[str] = set()

@@ -11,6 +11,8 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
+from journeyman.git.trees import walk
+
 _STAT = struct.Struct(">10I")
 """ctime, its ns, mtime, its ns, device, inode, mode, user, group, size: as git's index has them."""
 _EXTENDED = 0x4000
@@ -19,15 +21,15 @@ _32_BITS = 0xFFFFFFFF
 
 def hand_over(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
     """Straight after git wrote files: one whose time and size are as git left them counts as unchanged."""
-    root = os.fsencode(tree)
     facts: dict[bytes, os.stat_result] = {}
-    for directory, below, files, descriptor in os.fwalk(root):
-        os.chown(descriptor, uid, uid)
-        for name in (*below, *files):
+    for directory in walk(tree):
+        os.chown(directory.descriptor, uid, uid)
+        for entry in directory.entries:
             with suppress(FileNotFoundError):  # an agent's process may still be at work
-                os.chown(name, uid, uid, dir_fd=descriptor, follow_symlinks=False)
-                path = os.path.join(directory[len(root) + 1 :], name)
-                facts[path] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                os.chown(entry.name, uid, uid, dir_fd=directory.descriptor, follow_symlinks=False)
+                facts[directory.path_of(entry)] = os.stat(
+                    entry.name, dir_fd=directory.descriptor, follow_symlinks=False
+                )
     content = _with_new_stat(index.read_bytes(), facts, hash_bytes)
     fresh = index.with_name("index.fresh")
     fresh.write_bytes(content)

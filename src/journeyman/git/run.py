@@ -6,7 +6,9 @@ credential reaches git by environment only. Whoever stops waiting takes the whol
 
 import asyncio
 import os
+import re
 import shutil
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,10 +17,10 @@ from typing import TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from journeyman.access.redaction import Redactor
-from journeyman.errors import Internal, InvalidInput, InvalidRepository, Transient
+from journeyman.errors import Internal, InvalidInput, InvalidRepository, Transient, WorkspaceUnreadable
 from journeyman.forges.base import Person, Remote
 from journeyman.git.child import talk
-from journeyman.git.confine import Confinement, confined
+from journeyman.git.confine import LIMIT_SIGNALS, SECONDS, Confinement, confined
 from journeyman.git.faults import fault_of
 
 LOCAL_SECONDS = 300.0
@@ -80,6 +82,7 @@ class Answer:
 
 _OWN_CODES = 129
 """Git's own exit codes end here; bubblewrap adds the number of the signal that ended git."""
+_NO_MEMORY = re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE)
 
 
 class How(TypedDict, total=False):
@@ -90,6 +93,7 @@ class How(TypedDict, total=False):
     stdin: bytes
     env: Mapping[str, str]
     confinement: Confinement
+    """For a git that meets files of an agent: what it can see, within limits of time and memory."""
     timeout: float
     limit: int
     """Output beyond this ends git and is dropped."""
@@ -101,6 +105,8 @@ async def git(*arguments: str, **how: Unpack[How]) -> bytes:
     """What git prints, or the error that its failure means."""
     answer = await run(*arguments, **how)
     if answer.exit_code != 0:
+        if "confinement" in how and _NO_MEMORY.search(answer.error):
+            raise too_much(arguments[0], "needed more memory than it may use")
         raise fault_of(answer.error, arguments[0])
     if answer.truncated:
         raise Internal(
@@ -116,7 +122,9 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
     command = _command(arguments, how.get("git_dir"), work_tree, remote)
     if "confinement" in how:
         command = await confined(command, how["confinement"])
-    timeout = how.get("timeout", NETWORK_SECONDS if remote else LOCAL_SECONDS)
+    is_confined = "confinement" in how
+    usual = NETWORK_SECONDS if remote else SECONDS if is_confined else LOCAL_SECONDS
+    timeout = how.get("timeout", usual)
     try:
         async with asyncio.timeout(timeout):
             heard = await talk(
@@ -128,18 +136,36 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
                 each=how.get("each"),
             )
     except TimeoutError:
+        if is_confined:
+            raise too_much(arguments[0], f"did not end within {timeout:.0f} s") from None
         raise Transient(
             f"git {arguments[0]} did not end within {timeout:.0f} s",
             hint="It is tried again; if it stays so, look at the network and the size of the repository.",
         ) from None
     exit_code = heard.exit_code
-    if exit_code < 0 or ("confinement" in how and exit_code > _OWN_CODES):
+    if exit_code < 0 or (is_confined and exit_code > _OWN_CODES):
+        ended_by = -exit_code if exit_code < 0 else exit_code - 128
+        if is_confined and ended_by in LIMIT_SIGNALS:
+            raise too_much(arguments[0], f"was ended by {signal.Signals(ended_by).name}")
         raise Transient(
             f"git {arguments[0]} was killed (exit code {exit_code})",
             hint="It is tried again; if it stays so, look whether the machine has too little memory.",
         )
+    if is_confined and heard.error.startswith(b"bwrap: "):
+        raise Transient(
+            f"git {arguments[0]} could not be confined: {heard.error.decode(errors='replace').strip()[:300]}",
+            hint="It is tried again; the workspace's files may be changing.",
+        )
     error = _redactor(remote).redact(heard.error.decode(errors="replace")) if heard.error else ""
     return Answer(exit_code, heard.output, error, heard.truncated)
+
+
+def too_much(command: str, what: str) -> WorkspaceUnreadable:
+    return WorkspaceUnreadable(
+        f"git {command} {what} while it read the workspace's files",
+        hint="Look there for named pipes, very large files and .gitignore patterns with many stars; "
+        "the files stay in the workspace.",
+    )
 
 
 async def host_author(home: Path | None = None) -> Person | None:

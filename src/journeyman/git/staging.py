@@ -2,8 +2,8 @@
 
 Git is told every path by name and never descends into a repository that an agent made inside the
 workspace: its files are staged like any others, its `.git` is not. Files that git cannot store (sockets,
-files above 100 MB, names like `.GIT`) are left out and named in the log. What `.gitignore` ignores is
-not staged.
+files above 100 MB, names like `.GIT`) are left out. What `.gitignore` ignores is not staged. Every git that
+meets the agent's files is confined, and finds those empty that would keep it waiting.
 """
 
 import asyncio
@@ -11,19 +11,30 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from journeyman.errors import Internal, StoreUnavailable, Transient
+from journeyman.errors import Internal, StoreUnavailable, Transient, WorkspaceUnreadable
 from journeyman.git.confine import Confinement
-from journeyman.git.faults import fault_of
-from journeyman.git.run import git, run
-from journeyman.telemetry import log_for_order
+from journeyman.git.faults import fault_of, last_line
+from journeyman.git.policy import EVERYTHING, CommitPolicy
+from journeyman.git.run import LOCAL_SECONDS, git, run
+from journeyman.git.trees import (
+    NO_HAZARDS,
+    Hazards,
+    LeftOut,
+    find_hazards,
+    kind_of,
+    remove_special_files,
+    walk,
+)
 
 _LARGEST_FILE = 100 * 1024 * 1024
 """Forges refuse larger ones."""
 _MOST_LEFT_OUT = 50
+_MOST_HIDDEN = 100
+_TRIES = 3
 _ROOM = 1024 * 1024
 """With less than this free on the disk, git may fail at any file."""
 _UNSTORABLE = re.compile(rb"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?:/|$)", re.IGNORECASE)
@@ -36,7 +47,11 @@ class Changes:
     """Whether the index already differs from the head: a commit was interrupted."""
     files: tuple[bytes, ...]
     nested: tuple[bytes, ...]
-    """Directories that hold a repository of their own, with the slash at the end."""
+    """Directories in which git saw a repository of their own, with the slash at the end."""
+    new: frozenset[bytes] = frozenset()
+    """The files among these that are not tracked."""
+    hazards: Hazards = NO_HAZARDS
+    """What git was kept from looking into."""
 
     def __bool__(self) -> bool:
         return self.is_staged or bool(self.files or self.nested)
@@ -52,56 +67,115 @@ class Index:
     tree: Path
     mirror: Path
     """New objects always go there."""
+    hazards: Hazards = NO_HAZARDS
+    """What git finds empty."""
 
     @property
     def env(self) -> dict[str, str]:
         return {"GIT_INDEX_FILE": str(self.path), "GIT_OBJECT_DIRECTORY": str(self.mirror / "objects")}
 
+    @property
+    def confinement(self) -> Confinement:
+        return Confinement(
+            readable=(self.tree, self.mirror, self.git_dir),
+            writable=(self.mirror / "objects", self.path.parent),
+            hidden=tuple(self.tree / os.fsdecode(one.path) for one in self.hazards.files),
+            hidden_directories=tuple(self.tree / os.fsdecode(path) for path in self.hazards.repositories),
+        )
+
+    def hiding(self, hazards: Hazards) -> "Index":
+        """The same index for a git that must not look into certain files."""
+        if len(hazards.files) > _MOST_HIDDEN:
+            raise WorkspaceUnreadable(
+                f"the workspace holds {len(hazards.files):,} files that git must not open; "
+                f"{hazards.files[0].shown_path} is {hazards.files[0].reason}",
+                hint="Remove them there; the files stay in the workspace.",
+            )
+        return replace(self, hazards=replace(hazards, repositories=hazards.repositories[:_MOST_HIDDEN]))
+
     async def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        return await git(*arguments, git_dir=self.git_dir, work_tree=self.tree, stdin=stdin, env=self.env)
+        """Run git on the index. Whatever writes one may look into files as well, so it is always confined."""
+        return await git(
+            *arguments,
+            git_dir=self.git_dir,
+            work_tree=self.tree,
+            stdin=stdin,
+            env=self.env,
+            confinement=self.confinement,
+        )
 
     async def write_files(self, *arguments: str) -> None:
         """Run a git that changes files which an agent may be changing as well.
 
         It can write the tree and this index and nothing else, so the index has to lie apart from the git
-        directory.
+        directory. Named pipes and devices are removed first: nothing that is kept could hold them.
         """
+        await asyncio.to_thread(remove_special_files, self.tree)
         shown = Confinement(readable=(self.mirror, self.git_dir), writable=(self.path.parent, self.tree))
-        await git(*arguments, git_dir=self.git_dir, work_tree=self.tree, env=self.env, confinement=shown)
+        await git(
+            *arguments,
+            git_dir=self.git_dir,
+            work_tree=self.tree,
+            env=self.env,
+            confinement=shown,
+            timeout=LOCAL_SECONDS,
+        )
+
+    async def set_back(self, commit: str, paths: Collection[bytes]) -> None:
+        """Let the index hold these paths as a commit does; the files stay as they are."""
+        listing = await self.git("ls-tree", "-r", "-z", "--full-tree", commit)
+        kept = {entry.partition(b"\t")[2]: entry for entry in listing.split(b"\0") if entry}
+        gone = b"0 %b\t" % (b"0" * len(commit))
+        entries = b"".join(kept.get(path, gone + path) + b"\0" for path in paths)
+        await self.git("update-index", "--replace", "-z", "--index-info", stdin=entries)
 
     async def write_tree(self) -> str:
         return (await self.git("write-tree")).decode().strip()
 
     async def changes(self) -> Changes:
-        output = await self.git(
-            "status", "--porcelain=v2", "--branch", "-z",
-            "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
-        )  # fmt: skip
-        return read_status(output, self.order_id)
+        """What differs from the head. A file that git must not open counts as unchanged."""
+        for _ in range(_TRIES):
+            hazards = await asyncio.to_thread(find_hazards, self.tree)
+            try:
+                output = await self.hiding(hazards).git(
+                    "status", "--porcelain=v2", "--branch", "-z",
+                    "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
+                )  # fmt: skip
+            except Transient:
+                if hazards == NO_HAZARDS:
+                    raise
+                continue  # one of them was gone by then
+            return _without(read_status(output, self.order_id), hazards)
+        raise WorkspaceUnreadable(
+            "files that git must not open come and go in the workspace",
+            hint="End what makes named pipes there; the files stay in the workspace.",
+        )
 
-    async def stage(self, changes: Changes) -> None:
-        """Bring the index in line with the files that changed."""
-        files, left_out = await asyncio.to_thread(_sort_out, self.tree, changes.files)
+    async def stage(self, changes: Changes, policy: CommitPolicy = EVERYTHING) -> list[LeftOut]:
+        """Bring the index in line with the files that changed; returns what it was not given."""
+        paths, new = changes.files, changes.new
         if changes.nested:
-            files += await self._not_ignored(await asyncio.to_thread(_files_in, self.tree, changes.nested))
+            below = await asyncio.to_thread(_files_in, self.tree, changes.nested)
+            inside = await self._not_ignored(below)
+            paths, new = (*paths, *inside), new.union(inside)
+        files, left_out = await asyncio.to_thread(_sort_out, self.tree, paths, new, policy)
         if files:
             left_out += await self._update(files)
-        for path in left_out:
-            name = path.decode(errors="backslashreplace")
-            log_for_order(self.order_id, "git_file_left_out", level="warning", path=name)
+        return [*changes.hazards.files, *left_out]
 
     async def _not_ignored(self, paths: Sequence[bytes]) -> list[bytes]:
         # check-ignore knows no literal names; `./` in front keeps any from being taken for a pattern.
         answer = await run(
             "check-ignore", "-z", "--stdin", git_dir=self.git_dir, work_tree=self.tree,
             stdin=b"\0".join(b"./" + path for path in paths), env=self.env | {"GIT_LITERAL_PATHSPECS": ""},
+            confinement=self.confinement,
         )  # fmt: skip
         if answer.exit_code not in (0, 1):  # 1 says that none is ignored
             raise fault_of(answer.error, "check-ignore")
         ignored = set(answer.output.split(b"\0"))
         return [path for path in paths if b"./" + path not in ignored]
 
-    async def _update(self, paths: Sequence[bytes], budget: int = _MOST_LEFT_OUT) -> list[bytes]:
+    async def _update(self, paths: Sequence[bytes], budget: int = _MOST_LEFT_OUT) -> list[LeftOut]:
         """Stage paths. What git refuses is halved until the files it cannot take stand alone: left out."""
         answer = await run(
             "update-index", "--add", "--remove", "--replace", "-z", "--stdin",
@@ -109,16 +183,17 @@ class Index:
             work_tree=self.tree,
             env=self.env,
             stdin=b"\0".join(paths) + b"\0",
-            confinement=Confinement(
-                readable=(self.tree, self.mirror, self.git_dir),
-                writable=(self.mirror / "objects", self.path.parent),
-            ),
+            confinement=self.confinement,
         )  # fmt: skip
         if answer.exit_code == 0:
             return []
         if len(paths) == 1:
-            self._check_room(paths[0], answer.error)
-            return list(paths)
+            size = self._check_room(paths[0], answer.error)
+            return (
+                []
+                if size is None
+                else [LeftOut(paths[0], size, f"git refused it: {last_line(answer.error)}")]
+            )
         half = len(paths) // 2
         left_out = await self._update(paths[:half], budget)
         if len(left_out) < budget:
@@ -130,19 +205,20 @@ class Index:
             )
         return left_out
 
-    def _check_room(self, path: bytes, complaint: str) -> None:
-        """Raises when it was not the file that git refused: left out now, it would be lost."""
+    def _check_room(self, path: bytes, complaint: str) -> int | None:
+        """The file's size, None when it is gone. Raises when it was not the file that git refused."""
         if self.path.with_name(self.path.name + ".lock").exists():
             raise Transient("git was cut off while it staged files", hint="It is tried again.")
         try:
             size = os.lstat(os.path.join(os.fsencode(self.tree), path)).st_size
         except (FileNotFoundError, NotADirectoryError):
-            return  # there is nothing that could be lost
+            return None
         if shutil.disk_usage(self.mirror).free < 2 * size + _ROOM:
             raise StoreUnavailable(
                 f"there is no room to keep the workspace's files: {complaint.strip()[-300:]}",
                 hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
             )
+        return size
 
 
 def read_status(output: bytes, order_id: str) -> Changes:
@@ -150,6 +226,7 @@ def read_status(output: bytes, order_id: str) -> Changes:
     head, is_staged = "", False
     files: list[bytes] = []
     nested: list[bytes] = []
+    new: set[bytes] = set()
     for entry in output.split(b"\0"):
         if entry.startswith(b"# branch.oid "):
             head = entry.removeprefix(b"# branch.oid ").decode()
@@ -162,7 +239,16 @@ def read_status(output: bytes, order_id: str) -> Changes:
         if is_as_staged or _is_ours(path, order_id) or _UNSTORABLE.search(path):
             continue
         (nested if path.endswith(b"/") else files).append(path)
-    return Changes(head, is_staged, tuple(files), tuple(nested))
+        if entry[:2] == b"? ":
+            new.add(path)
+    return Changes(head, is_staged, tuple(files), tuple(nested), frozenset(new))
+
+
+def _without(changes: Changes, hazards: Hazards) -> Changes:
+    hidden = {one.path for one in hazards.files}
+    return replace(
+        changes, files=tuple(path for path in changes.files if path not in hidden), hazards=hazards
+    )
 
 
 def _is_ours(path: bytes, order_id: str) -> bool:
@@ -170,35 +256,42 @@ def _is_ours(path: bytes, order_id: str) -> bool:
     return path.rstrip(b"/") in (b".journeyman", own) or path.startswith(own + b"/")
 
 
-def _sort_out(tree: Path, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """The paths that git can be given, and those it cannot store. A path that is gone is to be removed."""
+def _sort_out(
+    tree: Path, paths: Iterable[bytes], new: frozenset[bytes], policy: CommitPolicy
+) -> tuple[list[bytes], list[LeftOut]]:
+    """The paths that git is given, and those that it is not. A path that is gone is to be removed."""
     root = os.fsencode(tree)
     good: list[bytes] = []
-    bad: list[bytes] = []
+    bad: list[LeftOut] = []
     for path in paths:
         try:
             facts = os.lstat(os.path.join(root, path))
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:  # gone, or git says what is wrong with it
             good.append(path)
             continue
-        is_file = stat.S_ISREG(facts.st_mode) and facts.st_size <= _LARGEST_FILE
-        can_store = is_file or stat.S_ISLNK(facts.st_mode) or stat.S_ISDIR(facts.st_mode)
-        (good if can_store else bad).append(path)
+        reason = _unstorable(facts) or (policy.refuses(path, facts.st_size) if path in new else None)
+        if reason is None:
+            good.append(path)
+        else:
+            bad.append(LeftOut(path, facts.st_size, reason))
     return good, bad
 
 
+def _unstorable(facts: os.stat_result) -> str | None:
+    if stat.S_ISREG(facts.st_mode) and facts.st_size > _LARGEST_FILE:
+        return f"larger than {_LARGEST_FILE // 1024**2} MB"
+    if stat.S_ISREG(facts.st_mode) or stat.S_ISLNK(facts.st_mode) or stat.S_ISDIR(facts.st_mode):
+        return None
+    return f"{kind_of(facts.st_mode)}, which git cannot store"
+
+
 def _files_in(tree: Path, directories: Iterable[bytes]) -> list[bytes]:
-    root = os.fsencode(tree)
-    found: list[bytes] = []
-    for directory in directories:
-        found += _walk(root, directory.rstrip(b"/"))
-    return _sort_out(tree, found)[0]
+    return [path for directory in directories for path in _walk(tree, directory.rstrip(b"/"))]
 
 
-def _walk(root: bytes, directory: bytes) -> Iterator[bytes]:
-    for place, below, files in os.walk(os.path.join(root, directory)):
-        links = [name for name in below if os.path.islink(os.path.join(place, name))]
-        for name in (*files, *links):
-            if not _UNSTORABLE.fullmatch(name):
-                yield os.path.join(place[len(root) + 1 :], name)
-        below[:] = [name for name in below if not _UNSTORABLE.fullmatch(name)]
+def _walk(tree: Path, directory: bytes) -> Iterator[bytes]:
+    for found in walk(tree / os.fsdecode(directory), skip=lambda path: bool(_UNSTORABLE.search(path))):
+        for entry in found.entries:
+            name = os.fsencode(entry.name)
+            if not entry.is_dir(follow_symlinks=False) and not _UNSTORABLE.fullmatch(name):
+                yield os.path.join(directory, found.path, name)

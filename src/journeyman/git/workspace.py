@@ -8,21 +8,26 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from journeyman.errors import WorkspaceUnreadable
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import JOURNEYMAN, Message
+from journeyman.git.faults import fault_of
 from journeyman.git.handwritten import move_branch, write_commit
 from journeyman.git.locks import FileLock
 from journeyman.git.mirrors import Mirror, checked_commit
 from journeyman.git.ownership import hand_over
+from journeyman.git.policy import EVERYTHING, CommitPolicy
 from journeyman.git.push import push
-from journeyman.git.run import git
+from journeyman.git.run import git, run
+from journeyman.git.secrets import PATCH, find_secrets
 from journeyman.git.staging import Index
+from journeyman.git.trees import LeftOut
 from journeyman.sandboxes.identity import jail_uid
 
 SNAPSHOTS = "refs/journeyman/snapshots/"
@@ -84,22 +89,36 @@ class Workspace:
             return bool(await self.index.changes())
 
     async def commit(
-        self, message: Message, *, author: Person, records: Mapping[str, bytes] | None = None
+        self,
+        message: Message,
+        *,
+        author: Person,
+        records: Mapping[str, bytes] | None = None,
+        policy: CommitPolicy = EVERYTHING,
+        on_left_out: Callable[[Sequence[LeftOut]], None] = lambda _: None,
     ) -> str | None:
         """Commit every change, untracked files included; None when nothing changed.
 
-        Records are files that the platform writes into the commit itself, past the agent's tree.
+        Records are files that the platform writes into the commit itself, past the agent's tree. What the
+        policy, or git, does not let in stays in the workspace and is given to `on_left_out`.
         """
         async with self.locked():
             index = self.index
             changes = await index.changes()
             if not changes and not records:
+                on_left_out(changes.hazards.files)
                 return None
             failpoint("commit_started")
-            await index.stage(changes)
+            index = index.hiding(changes.hazards)
+            left_out = await index.stage(changes, policy)
             if records:
                 await self._record(index, records)
             tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
+            if policy.finds_secrets and (secrets := await self._secrets(before, tree, policy)):
+                await index.set_back(changes.head, {one.path for one in secrets})
+                tree = await index.write_tree()
+                left_out += secrets
+            on_left_out(left_out)
             if tree == before:
                 return None
             commit_sha = self.write_commit(tree, changes.head, message.text, author)
@@ -111,6 +130,24 @@ class Workspace:
             failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
+
+    async def _secrets(self, before: str, tree: str, policy: CommitPolicy) -> list[LeftOut]:
+        """Files that would bring a new secret in. It is the stored objects that are looked at: nobody can
+        change those any more."""
+        answer = await run("diff-tree", *PATCH, before, tree, "--", git_dir=self.mirror.path)
+        if answer.exit_code != 0:
+            raise fault_of(answer.error, "diff-tree")
+        if answer.truncated:
+            raise WorkspaceUnreadable(
+                "the change is too large to be looked through for secrets",
+                hint="Make it smaller, or set JOURNEYMAN_COMMIT_FINDS_SECRETS=false.",
+            )
+        found = await asyncio.to_thread(find_secrets, answer.output, policy.known_secrets)
+        reasons = {one.path: f"line {one.line} looks like {one.kind}" for one in reversed(found)}
+        return [
+            LeftOut(path, await asyncio.to_thread(_size, self.tree, path), reason)
+            for path, reason in sorted(reasons.items())
+        ]
 
     async def find_commit(
         self, *, step: str, subtask: int | None = None, round: int | None = None, after: str | None = None
@@ -130,12 +167,22 @@ class Workspace:
         """Keep records in git's notes instead of the tree; see `Mirror.annotate`."""
         await self.mirror.annotate(commit, records)
 
-    async def snapshot(self) -> Snapshot | None:
+    async def snapshot(self, *, within: float | None = None) -> Snapshot | None:
         """Keep what is not committed as a commit outside the branch; index, head and files stay as they are.
 
         None when there is nothing that the head or the newest snapshot does not hold already. Files that
-        `.gitignore` ignores are not kept.
+        `.gitignore` ignores are not kept. `within`: so many seconds, or WorkspaceUnreadable is raised.
         """
+        try:
+            async with asyncio.timeout(within):
+                return await self._snapshot()
+        except TimeoutError:
+            raise WorkspaceUnreadable(
+                f"what is not committed could not be kept within {within:.0f} s",
+                hint="The files stay in the workspace.",
+            ) from None
+
+    async def _snapshot(self) -> Snapshot | None:
         async with self.locked():
             head, tree = await self.uncommitted_tree()
             if tree is None:
@@ -156,7 +203,7 @@ class Workspace:
         changes = await self.index.changes()
         if not changes:
             return changes.head, None
-        index = await self._copied_index()
+        index = (await self._copied_index()).hiding(changes.hazards)
         await index.stage(changes)
         tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
         return changes.head, None if tree == before else tree
@@ -240,3 +287,10 @@ class Workspace:
         numbered = {int(name.removeprefix(below)): found for name, found in refs.items()}
         newest = max(numbered, default=0)
         return newest, numbered.get(newest, "")
+
+
+def _size(tree: Path, path: bytes) -> int:
+    try:
+        return os.lstat(os.path.join(os.fsencode(tree), path)).st_size
+    except OSError:
+        return 0

@@ -206,9 +206,9 @@ def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
 async def _fill(workspace: Workspace, start: _Start) -> None:
     """Check out the snapshot, or the head. The index is the head's either way: nothing is committed."""
     index = workspace.index
-    await index.git("read-tree", "--reset", "-u", start.snapshot or start.head)
+    await index.write_files("read-tree", "--reset", "-u", start.snapshot or start.head)
     if start.snapshot:
-        await index.git("read-tree", "-m", start.head)
+        await index.write_files("read-tree", "-m", start.head)
     (workspace.tree / ".git").write_text(f"gitdir: {workspace.git_dir}\n")
     uid = jail_uid(workspace.order_id)
     if uid is not None:

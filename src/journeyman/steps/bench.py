@@ -5,7 +5,7 @@ which writes every happening down as an event on the way.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -28,12 +28,15 @@ from journeyman.agents.base import (
 from journeyman.agents.plan import Plan
 from journeyman.agents.roles import model_for
 from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.events import log
 from journeyman.events.types import (
     AgentNotice,
     AgentText,
     Event,
+    FileLeftOut,
     GitCommitCreated,
     GitCommitStarted,
+    GitFilesLeftOut,
     GitSnapshotCreated,
     ModelCallCompleted,
     Phase,
@@ -44,6 +47,8 @@ from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.gateway.accounts import Account
 from journeyman.git.commits import Message
+from journeyman.git.policy import CommitPolicy
+from journeyman.git.trees import LeftOut
 from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import Sandbox
 from journeyman.settings import Settings
@@ -53,8 +58,12 @@ from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import StepSpec
 
+_MOST_LEFT_OUT = 50
+"""Files that are named; of any more only the number is told."""
 _SNAPSHOT_EVERY_SECONDS = 25.0
 """Below the promise of at most 30 s of lost work, by the time that a snapshot takes."""
+_CUT_OFF_SECONDS = 1.5
+"""Time for the snapshot of a turn that is cut off: somebody waits for the answer, and the files stay."""
 
 
 class StepBroken(JourneymanError):
@@ -194,7 +203,15 @@ class Bench:
             round=self.round,
         )
         await self.emit(GitCommitStarted(phase=phase, step=self.spec.name))
-        commit_sha = await self.workspace.commit(message, author=self.author, records=in_tree)
+        left_out: list[LeftOut] = []
+        commit_sha = await self.workspace.commit(
+            message,
+            author=self.author,
+            records=in_tree,
+            policy=CommitPolicy.of(self.settings),
+            on_left_out=left_out.extend,
+        )
+        await self._tell_left_out(left_out)
         if records and not in_tree:
             await self.workspace.annotate(commit_sha or await self.workspace.head(), records)
         if commit_sha is None:
@@ -210,6 +227,18 @@ class Bench:
         await self.orders.change(self.order_id, created, **counts, snapshot_ref=None)
         return commit_sha
 
+    async def files_left_out(self) -> GitFilesLeftOut | None:
+        """What the newest commit did not take in."""
+        last = await log.last_of(self.orders.database, self.order_id, "git_files_left_out")
+        return last.event if last is not None and isinstance(last.event, GitFilesLeftOut) else None
+
+    async def _tell_left_out(self, left_out: Sequence[LeftOut]) -> None:
+        files = [FileLeftOut(path=one.shown_path, size=one.size, reason=one.reason) for one in left_out]
+        known = await self.files_left_out()
+        told = GitFilesLeftOut(step=self.spec.name, count=len(files), files=files[:_MOST_LEFT_OUT])
+        if (known.count, known.files) != (told.count, told.files) if known else files:
+            await self.emit(told)
+
     @asynccontextmanager
     async def _snapshots(self, may_write: bool) -> AsyncIterator[None]:
         if not may_write:
@@ -218,6 +247,9 @@ class Bench:
         ticking = asyncio.create_task(self._keep_taking_snapshots())
         try:
             yield
+        except asyncio.CancelledError:
+            await self._try_snapshot(within=_CUT_OFF_SECONDS)
+            raise
         except BaseException:
             await self._try_snapshot()
             raise
@@ -230,17 +262,17 @@ class Bench:
             await asyncio.sleep(_SNAPSHOT_EVERY_SECONDS)
             await self._try_snapshot()
 
-    async def _try_snapshot(self) -> None:
+    async def _try_snapshot(self, *, within: float | None = None) -> None:
         """A fault must neither end the snapshots to come nor hide why a turn broke off: the files stay."""
         try:
-            await self._take_snapshot()
+            await self._take_snapshot(within)
         except (JourneymanError, OSError) as error:
             telemetry.log_for_order(
                 self.order_id, "git_snapshot_failed", level="warning", error_message=str(error)
             )
 
-    async def _take_snapshot(self) -> None:
-        snapshot = await self.workspace.snapshot()
+    async def _take_snapshot(self, within: float | None) -> None:
+        snapshot = await self.workspace.snapshot(within=within)
         if snapshot is not None:
             await self.keep()
             taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)

@@ -7,6 +7,7 @@ and mentions nobody. Safe to repeat because it only makes text.
 from collections.abc import Sequence
 
 from journeyman.agents.plan import Plan
+from journeyman.events.types import GitFilesLeftOut
 from journeyman.forges.body import plain
 from journeyman.work_orders.order import Evidence, WorkOrder
 
@@ -18,7 +19,13 @@ _VERDICTS = {
 }
 
 
-def pull_request_body(order: WorkOrder, plan: Plan | None, evidence: Sequence[Evidence]) -> str:
+def pull_request_body(
+    order: WorkOrder,
+    plan: Plan | None,
+    evidence: Sequence[Evidence],
+    *,
+    left_out: GitFilesLeftOut | None = None,
+) -> str:
     parts = [
         f"## Task\n\n{_quoted(order.initial_prompt)}",
         f"## Verification\n\n{_verification(order, evidence)}",
@@ -26,6 +33,8 @@ def pull_request_body(order: WorkOrder, plan: Plan | None, evidence: Sequence[Ev
         f"{_counted(order.git_commit_count, 'commit')}, {_counted(order.git_files_changed, 'file')}, "
         f"+{order.git_lines_added} −{order.git_lines_removed} lines.",
     ]
+    if left_out is not None and left_out.files:
+        parts.append(f"## Not in this pull request\n\n{_left_out(left_out)}")
     if plan is not None:
         subtasks = "\n".join(f"{n}. {plain(s.title)}" for n, s in enumerate(plan.subtasks, start=1))
         parts.append(
@@ -60,6 +69,17 @@ def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
     table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""
     attempts = f"Attempt {last.attempt}." if last.attempt > 1 else ""
     return "\n\n".join(part for part in (verdict, table, attempts) if part)
+
+
+def _left_out(left_out: GitFilesLeftOut) -> str:
+    rows = [f"| {_cell(one.path)} | {one.size:,} | {_cell(one.reason)} |" for one in left_out.files]
+    more = left_out.count - len(left_out.files)
+    rows += [f"| and {more:,} more | | |"] if more else []
+    return "\n".join(["| file | bytes | why |", "| --- | ---: | --- |", *rows])
+
+
+def _cell(text: str) -> str:
+    return plain(" ".join(text.split())).replace("|", "\\|")
 
 
 def _counted(number: int, noun: str) -> str:

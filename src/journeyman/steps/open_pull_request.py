@@ -93,7 +93,12 @@ async def _check_the_checks(bench: Bench, head: str) -> None:
 
 async def _open_or_update(bench: Bench) -> PullRequest:
     order = await bench.orders.get(bench.order_id)
-    body = pull_request_body(order, bench.plan, await bench.orders.evidence(bench.order_id))
+    body = pull_request_body(
+        order,
+        bench.plan,
+        await bench.orders.evidence(bench.order_id),
+        left_out=await bench.files_left_out(),
+    )
     await bench.orders.check_held(bench.order_id)
     failpoint("pull_request_sent")
     pull_request = await bench.forge.open_pull_request(
