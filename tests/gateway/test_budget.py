@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeyman.gateway.budget import (
-    MOST_OUTPUT_TOKENS,
     OUTPUT_RESERVE_TOKENS,
     Purse,
     characters_in,
@@ -19,6 +18,7 @@ from journeyman.gateway.budget import (
 from journeyman.gateway.messages import (
     AssistantMessage,
     Message,
+    Tokens,
     ToolCall,
     ToolResult,
     ToolResults,
@@ -90,7 +90,7 @@ def test_at_most_one_call_ends_above_the_limit(
 
 
 def test_what_a_call_needs_leans_high() -> None:
-    need = need_of(3600, 200_000, Price(3.0, 15.0))
+    need = need_of(3600, Tokens(3600, 200_000), Price(3.0, 15.0))
     assert need.tokens == 1000 + OUTPUT_RESERVE_TOKENS
     assert need.usd == pytest.approx(1000 * 3e-6 + OUTPUT_RESERVE_TOKENS * 15e-6)
     assert need.most_tokens == 3600 + 200_000
@@ -98,12 +98,12 @@ def test_what_a_call_needs_leans_high() -> None:
 
 
 def test_an_answer_that_is_limited_needs_no_more_than_its_limit() -> None:
-    assert need_of(0, 10, FREE).tokens == 10
-    assert need_of(0, None, FREE).most_tokens == MOST_OUTPUT_TOKENS
+    assert need_of(0, Tokens(0, 10), FREE).tokens == 10
+    assert need_of(0, Tokens(0, 10), FREE, margin=3).most_tokens == 30
 
 
 def test_without_a_price_only_tokens_are_known() -> None:
-    need = need_of(36, None, None)
+    need = need_of(36, Tokens(36, 100), None)
     assert (need.usd, need.most_usd) == (None, None)
     assert need.tokens > 0
 

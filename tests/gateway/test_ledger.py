@@ -154,6 +154,7 @@ async def test_ten_calls_at_once_overspend_a_dollar_by_at_most_one_of_them(
 ) -> None:
     """Each costs 30 cents in the end, though a cent was estimated: three and a third fit."""
     ledger = ledger_in(database, settings_for(home))
+    await try_once(ledger)
     order_id = await store_order(database, budget_usd=1.0)
     all_that_fit = asyncio.Event()
     under_way = itertools.count(1)
@@ -167,10 +168,53 @@ async def test_ten_calls_at_once_overspend_a_dollar_by_at_most_one_of_them(
             await entry.settle(Tokens(10, 29_990))
 
     ended = await asyncio.gather(*(one() for _ in range(10)), return_exceptions=True)
-    rows = await rows_in(database)
+    rows = (await rows_in(database))[1:]
     refused = [error for error in ended if isinstance(error, BudgetExceeded)]
     assert len(rows) + len(refused) == 10
     assert 1.0 < sum(row["cost_usd"] for row in rows) <= 1.3 + 1e-9
+
+
+async def try_once(ledger: Ledger) -> None:
+    """A first call of another order: from then on it is known how the model's provider counts."""
+    async with ledger.call(account(MODEL), characters=36, most_output_tokens=100) as entry:
+        await entry.settle(Tokens(10, 10))
+
+
+@pytest.mark.parametrize("times", [1, 3, 10])
+async def test_a_provider_that_counts_too_much_is_overpaid_by_at_most_one_call(
+    database: Database, home: Path, times: int
+) -> None:
+    """Twenty calls at once, each of which may cost a cent, of a provider that counts so many times that."""
+    ledger = ledger_in(database, settings_for(home))
+    order_id = await store_order(database, budget_usd=0.2)
+    most, counted = 1000, Tokens(500 * times, 500 * times)
+
+    async def one() -> None:
+        paying = account(MODEL, order_id=order_id)
+        async with ledger.call(paying, characters=500, most_output_tokens=most - 500) as entry:
+            await asyncio.sleep(0)  # the others may go meanwhile, if they are let
+            await entry.settle(counted)
+
+    await asyncio.gather(*(one() for _ in range(20)), return_exceptions=True)
+    costs = [row["cost_usd"] for row in await rows_in(database)]
+    assert sum(costs) <= 0.2 + costs[0] + 1e-9
+    assert len(costs) >= 2 * 10 // times
+
+
+async def test_calls_beside_each_other_are_reserved_for_as_much_as_the_provider_was_seen_to_count(
+    database: Database, home: Path
+) -> None:
+    ledger = ledger_in(database, settings_for(home))
+
+    async def most_of_next(counted: Tokens) -> int:
+        async with ledger.call(account(MODEL), characters=100, most_output_tokens=100) as entry:
+            await entry.settle(counted)
+        most: int = (await rows_in(database))[-1]["most_tokens"]
+        return most
+
+    assert await most_of_next(Tokens(50, 50)) == 10 * 200  # nothing is known yet
+    assert await most_of_next(Tokens(50, 700)) == 200
+    assert await most_of_next(Tokens(50, 50)) == 7 * 200  # learned from the one before
 
 
 async def test_calls_that_fit_together_are_under_way_together(database: Database, home: Path) -> None:

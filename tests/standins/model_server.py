@@ -38,9 +38,15 @@ class Reply:
     """A stream, sent as it stands instead of all the above."""
     finish: str = ""
     """The wire's own word for why it ended; empty for the usual one."""
-    tokens_in: int = 100
-    tokens_out: int = 20
-    tokens_cached: int = 10
+    tokens_in: Any = 100
+    tokens_out: Any = 20
+    tokens_cached: Any = 10
+    """Counts; some providers send what is none."""
+
+    @property
+    def tokens(self) -> Any:
+        counts = (self.tokens_in, self.tokens_out)
+        return sum(counts) if all(isinstance(count, int) for count in counts) else self.tokens_out
 
 
 @dataclass(frozen=True)
@@ -238,7 +244,7 @@ def _openai(reply: Reply) -> Iterator[str]:
     usage = {
         "prompt_tokens": reply.tokens_in,
         "completion_tokens": reply.tokens_out,
-        "total_tokens": reply.tokens_in + reply.tokens_out,
+        "total_tokens": reply.tokens,
         "prompt_tokens_details": {"cached_tokens": reply.tokens_cached},
     }
     yield _frame({**chunk({}), "choices": [], "usage": usage})
@@ -264,7 +270,7 @@ def _responses(reply: Reply) -> Iterator[str]:
         "input_tokens": reply.tokens_in,
         "input_tokens_details": {"cached_tokens": reply.tokens_cached},
         "output_tokens": reply.tokens_out,
-        "total_tokens": reply.tokens_in + reply.tokens_out,
+        "total_tokens": reply.tokens,
     }
     ended = {**response, "status": reply.finish or "completed", "output": output, "usage": usage}
     yield event("response.completed", response=ended)
@@ -327,7 +333,7 @@ def _google(reply: Reply) -> Iterator[str]:
         "promptTokenCount": reply.tokens_in,
         "candidatesTokenCount": reply.tokens_out,
         "cachedContentTokenCount": reply.tokens_cached,
-        "totalTokenCount": reply.tokens_in + reply.tokens_out,
+        "totalTokenCount": reply.tokens,
     }
     yield _frame({**chunk([{"text": ""}], reply.finish or "STOP"), "usageMetadata": usage})
 

@@ -23,6 +23,8 @@ class Story:
         self._faults = 0
         """Calls in a row that the model did not answer."""
         self._begun: dict[str, tuple[str, float]] = {}
+        self._notices: set[str] = set()
+        """Oddities of the provider that were told: once in a turn is enough."""
         self.usage = Usage(cost_usd=0.0)
         self.session_id: str | None = None
         """The session that the agent works in, once it has said so."""
@@ -57,6 +59,9 @@ class Story:
         self._calls += 1
         self._faults = 0
         self.usage = _sum(self.usage, record.usage)
+        if record.notice and record.notice not in self._notices:
+            self._notices.add(record.notice)
+            self.noticed(record.notice)
         self._telling.add(ModelCalled(record.model, record.usage, record.duration_seconds))
         await self.told()
         if record.finish == "refusal":  # some agents would ask the same again

@@ -20,6 +20,8 @@ class CallRecord:
     usage: Usage
     duration_seconds: float
     finish: Finish | None = None
+    notice: str = ""
+    """What was odd about it, for whoever waits for the work."""
 
 
 OnCall = Callable[[CallRecord], Awaitable[None]]

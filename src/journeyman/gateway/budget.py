@@ -2,7 +2,9 @@
 
 Calls at the same time share what is left, and what a call will take is not known before it is over. So
 one that fits by its estimate goes alone at once; beside others it goes only if all of them fit at their
-very most, and else waits for them. That way at most one call can end above a limit.
+very most, and else waits for them. That way at most one call can end above a limit. Some providers count
+more than a request holds; by how much is learned from the calls that are over, and until one is, a multiple
+is assumed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +12,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from journeyman.errors import BudgetExceeded
-from journeyman.gateway.messages import AssistantMessage, Message, ToolResults, UserMessage
+from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolResults, UserMessage
 from journeyman.gateway.prices import Price
 
 CHARACTERS_PER_TOKEN = 3.6
 OUTPUT_RESERVE_TOKENS = 1000
 MOST_OUTPUT_TOKENS = 128_000
 """Of an answer that was asked for without a limit."""
+HIGHEST_TOKENS = 1_000_000_000
+"""That one call is reserved for: columns and sums have an end."""
+UNTRIED_MARGIN = 10.0
+"""For a model of which no call has been paid for yet: nobody knows how its provider counts."""
 
 
 def characters_in(messages: Iterable[Message]) -> int:
@@ -44,15 +50,21 @@ class Need:
     most_usd: float | None
 
 
-def need_of(characters: int, most_output_tokens: int | None, price: Price | None) -> Need:
-    most_out = most_output_tokens or MOST_OUTPUT_TOKENS
-    reserve = min(OUTPUT_RESERVE_TOKENS, most_out)
+def need_of(characters: int, most: Tokens, price: Price | None, margin: float = 1.0) -> Need:
+    """`most` is what the request allows, `margin` how many times as much its provider may count."""
+    reserve = min(OUTPUT_RESERVE_TOKENS, most.output)
     read = characters / CHARACTERS_PER_TOKEN
     usd = most_usd = None
     if price is not None:
         usd = (read * price.input_usd + reserve * price.output_usd) / 1_000_000
-        most_usd = (characters * price.input_usd + most_out * price.output_usd) / 1_000_000
-    return Need(int(read) + reserve, characters + most_out, usd, most_usd)
+        most_usd = margin * (most.input * price.input_usd + most.output * price.output_usd) / 1_000_000
+    most_tokens = min(int(margin * (most.input + most.output)), HIGHEST_TOKENS)
+    return Need(int(read) + reserve, most_tokens, usd, most_usd)
+
+
+def margin_seen(most: Tokens, counted: Tokens) -> float:
+    """How many times as much as a request allowed its provider counted; never below one."""
+    return max(1.0, counted.input / max(most.input, 1), counted.output / max(most.output, 1))
 
 
 @dataclass(frozen=True)

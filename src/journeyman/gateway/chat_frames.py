@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from journeyman.gateway.messages import AssistantMessage, Finish, Tokens, ToolCall
+from journeyman.gateway.messages import AssistantMessage, Finish, Tokens, ToolCall, absurd, is_count
 
 _FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _STATUSES = {
@@ -60,6 +60,7 @@ class ChatAnswer:
         self._refused = False
         self._reason: str | None = None
         self._tokens = Tokens()
+        self._notice = ""
 
     @property
     def error_status(self) -> int:
@@ -84,7 +85,7 @@ class ChatAnswer:
             self.error = frame
             return ""
         if usage := frame.get("usage"):
-            self._tokens = _tokens(usage)
+            self._tokens, self._notice = _tokens(usage)
         said = ""
         for choice in frame.get("choices") or ():
             said += self._choice(choice)
@@ -100,9 +101,8 @@ class ChatAnswer:
         )
         # A reason that we have no word for is still a reason.
         finish = _FINISHES.get(self._reason, "tool_calls" if calls else "stop")
-        return AssistantMessage(
-            "".join(self._text), calls, "refusal" if self._refused else finish, self._tokens
-        )
+        finish = "refusal" if self._refused else finish
+        return AssistantMessage("".join(self._text), calls, finish, self._tokens, notice=self._notice)
 
     def _choice(self, choice: dict[str, Any]) -> str:
         self._reason = choice.get("finish_reason") or self._reason
@@ -133,16 +133,16 @@ class ChatAnswer:
         call.arguments.append(arguments)
 
 
-def _tokens(usage: dict[str, Any]) -> Tokens:
+def _tokens(usage: dict[str, Any]) -> tuple[Tokens, str]:
+    """What was counted. A count that is none makes all of them worth nothing, and is told."""
     details = usage.get("prompt_tokens_details") or {}
-    return Tokens(
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
-        _count(details.get("cached_tokens")),
-        _count(details.get("cache_write_tokens")),
-    )
-
-
-def _count(value: object) -> int:
-    """A count, or nothing where a server sends something else in its place."""
-    return value if isinstance(value, int) and value > 0 else 0
+    counts = {
+        "prompt_tokens": usage.get("prompt_tokens") or 0,
+        "completion_tokens": usage.get("completion_tokens") or 0,
+        "cached_tokens": details.get("cached_tokens") or 0,
+        "cache_write_tokens": details.get("cache_write_tokens") or 0,
+    }
+    for name, count in counts.items():
+        if not is_count(count):
+            return Tokens(), absurd(name, count)
+    return Tokens(*counts.values()), ""

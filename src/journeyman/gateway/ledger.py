@@ -14,7 +14,17 @@ from typing import Literal
 
 from journeyman.errors import BudgetExceeded
 from journeyman.gateway.accounts import Account
-from journeyman.gateway.budget import Need, Purse, decide, need_of, refusal, unpriced
+from journeyman.gateway.budget import (
+    MOST_OUTPUT_TOKENS,
+    UNTRIED_MARGIN,
+    Need,
+    Purse,
+    decide,
+    margin_seen,
+    need_of,
+    refusal,
+    unpriced,
+)
 from journeyman.gateway.messages import Tokens
 from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls, Spending
@@ -28,10 +38,12 @@ _LOOK_AGAIN_SECONDS = 1.0
 class Entry:
     """A call that is being made."""
 
-    def __init__(self, ledger: "Ledger", call_id: str, account: Account) -> None:
+    def __init__(self, ledger: "Ledger", call_id: str, account: Account, most: Tokens) -> None:
         self._ledger = ledger
         self.call_id = call_id
         self.account = account
+        self.most = most
+        """What the request allows, if its provider counts as it should."""
         self.has_begun = False
         """Set when an answer begins to come: from then on it may have to be paid for."""
         self.tokens: Tokens | None = None
@@ -53,18 +65,26 @@ class Ledger:
         """The orders of the calls that this process makes just now."""
         self._known: set[str] = set()
         """Orders that this process has made a call for."""
+        self._margins: dict[str, float] = {}
+        """How many times as much as a request allows each model's provider was seen to count."""
         self._closed = asyncio.Condition()
 
     @asynccontextmanager
     async def call(
-        self, account: Account, *, characters: int, most_output_tokens: int | None = None
+        self,
+        account: Account,
+        *,
+        characters: int,
+        most_input_tokens: int | None = None,
+        most_output_tokens: int | None = None,
     ) -> AsyncIterator[Entry]:
         """Make a call inside. Raises BudgetExceeded when it does not fit; waits while others may decide."""
-        entry = Entry(self, secrets.token_hex(16), account)
-        need = need_of(characters, most_output_tokens, await self._prices.looked_up(account.model))
+        most = Tokens(most_input_tokens or characters, most_output_tokens or MOST_OUTPUT_TOKENS)
+        price = await self._prices.looked_up(account.model)
+        entry = Entry(self, secrets.token_hex(16), account, most)
         self._under_way[entry.call_id] = account.order_id
         try:
-            while not await self._reserved(entry, need):
+            while not await self._reserved(entry, need_of(characters, most, price, self._margin_of(account))):
                 async with self._closed:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._closed.wait(), _LOOK_AGAIN_SECONDS)
@@ -84,7 +104,13 @@ class Ledger:
             cost = 0.0
         await self._calls.close(entry.call_id, state=state, tokens=tokens, cost_usd=cost)
         counted = tokens or Tokens()
+        if tokens is not None and tokens.input:
+            known = self._margins.get(entry.account.model, 1.0)
+            self._margins[entry.account.model] = max(known, margin_seen(entry.most, tokens))
         return Usage(counted.input, counted.output, counted.cache_read, cost)
+
+    def _margin_of(self, account: Account) -> float:
+        return self._margins.get(account.model, UNTRIED_MARGIN)
 
     async def _reserved(self, entry: Entry, need: Need) -> bool:
         account, settings = entry.account, self._settings

@@ -31,6 +31,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import JourneymanError
@@ -44,6 +45,8 @@ from journeyman.gateway.messages import (
     ToolOffer,
     ToolResults,
     UserMessage,
+    absurd,
+    is_count,
 )
 
 _FAULTS = (AgentRunError, UserError, httpx2.HTTPError, httpx2.StreamError, TimeoutError)
@@ -140,14 +143,24 @@ def _read(response: ModelResponse) -> AssistantMessage | None:
         for part in response.parts
         if isinstance(part, ToolCallPart)
     )
-    used = response.usage
+    tokens, notice = _tokens(response.usage)
     return AssistantMessage(
         "".join(part.content for part in response.parts if isinstance(part, TextPart)),
         calls,
         _FINISHES.get(reason, "tool_calls" if calls else "stop"),
-        Tokens(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens),
+        tokens,
         carried=response,
+        notice=notice,
     )
+
+
+def _tokens(used: RequestUsage) -> tuple[Tokens, str]:
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    counts = {name: getattr(used, name) for name in names}
+    for name, count in counts.items():
+        if not is_count(count):
+            return Tokens(), absurd(name, count)
+    return Tokens(*counts.values()), ""
 
 
 def _arguments(part: ToolCallPart) -> str:

@@ -64,6 +64,20 @@ class Tokens:
     cache_write: int = 0
 
 
+HIGHEST_COUNT = 10_000_000
+"""Tokens, in or out, that one call can be said to have taken: no model reads or writes nearly as many."""
+
+
+def is_count(value: object) -> bool:
+    """Whether what a provider says can be a number of tokens."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST_COUNT
+
+
+def absurd(named: str, value: object) -> str:
+    """What to say of a count that is none."""
+    return f"the provider's count of tokens makes no sense ({named}: {value!r:.40}); the cost is unknown"
+
+
 @dataclass(frozen=True)
 class AssistantMessage:
     text: str
@@ -72,6 +86,8 @@ class AssistantMessage:
     tokens: Tokens = field(default_factory=Tokens)
     carried: Any = field(default=None, repr=False, compare=False)
     """What only the provider understands and wants back unchanged, such as signed thoughts."""
+    notice: str = field(default="", compare=False)
+    """What was odd about the answer, for whoever waits for the work."""
 
 
 Message = UserMessage | AssistantMessage | ToolResults

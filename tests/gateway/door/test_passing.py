@@ -1,6 +1,5 @@
 """Calls passed on to a provider: a stand-in that speaks its format, over a real connection."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -131,24 +130,30 @@ async def test_a_provider_that_does_not_speak_the_agents_format_is_not_called(
     assert server.requests == []
 
 
-HOSTED: dict[Wire, Any] = {
-    "chat": {"web_search_options": {}, "service_tier": "priority"},
-    "responses": {"tools": [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}]},
-    "messages": {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}], "mcp_servers": [{}]},
-    "generate": {"tools": [{"googleSearch": {}}, {"urlContext": {}, "functionDeclarations": []}]},
+HOSTED: dict[Wire, list[dict[str, Any]]] = {
+    "chat": [{"type": "web_search"}],
+    "responses": [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}],
+    "messages": [{"type": "web_fetch_20250910", "name": "web_fetch"}],
+    "generate": [{"googleSearch": {}}, {"urlContext": {}, "functionDeclarations": []}],
 }
 
 
 @every_wire
-async def test_what_a_provider_would_do_by_itself_is_taken_out(home: Path, wire: Wire) -> None:
+async def test_tools_that_a_provider_would_run_by_itself_are_left_out(home: Path, wire: Wire) -> None:
     asked = request(wire, "Go", stream=True)
-    hosted = dict(HOSTED[wire])
-    tools = asked["tools"] + hosted.pop("tools", [])
+    tools = asked["tools"] + HOSTED[wire]
     with ModelServer(in_order(Reply(text="Hello"))) as server:
         async with door_to(server, home) as door, client_of(door) as client:
             token = door.admit(account(MODELS[wire]))
-            await ask(client, token, wire, {**asked, **hosted, "tools": tools}, stream=True)
-    sent = json.dumps(server.requests[0].body)
-    assert asked["tools"][0] in server.requests[0].body["tools"]
-    for word in ("web_search", "mcp", "web_fetch", "googleSearch", "urlContext", "service_tier"):
-        assert word not in sent
+            await ask(client, token, wire, {**asked, "tools": tools}, stream=True)
+            await ask(client, token, wire, {**asked, "tools": HOSTED[wire]}, stream=True)
+    assert server.requests[0].body["tools"] == asked["tools"]
+    assert "tools" not in server.requests[1].body
+
+
+async def test_a_conversation_is_not_kept_at_its_provider(home: Path) -> None:
+    with ModelServer(in_order(Reply(text="Hello"))) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(MODELS["responses"]))
+            await ask(client, token, "responses", request("responses", "Go"), stream=True)
+    assert server.requests[0].body["store"] is False

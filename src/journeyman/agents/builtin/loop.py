@@ -92,6 +92,7 @@ class Turn:
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
+        """What was said to the model, or told of it, and is not said twice."""
 
     def outcome(self, reason: StopReason, deliverable: BaseModel | None = None) -> Outcome:
         return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
@@ -269,6 +270,10 @@ class Turn:
                 await asyncio.sleep(wait)
                 continue
             self._usage = _sum(self._usage, answer.usage)
+            notice = answer.message.notice
+            if notice and notice not in self._reminded:
+                self._reminded.add(notice)
+                self._telling.add(Noticed(notice))
             self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
             return answer
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from journeyman.gateway.accounts import Account
+from journeyman.gateway.door.fields import Rebuilt
 from journeyman.gateway.door.wires import Wire
 
 Operation = Literal["answer", "count"]
@@ -22,12 +23,14 @@ class Call:
     operation: Operation
     """`count` asks how many tokens a request has, and costs nothing."""
     is_stream: bool
-    body: dict[str, Any] = field(repr=False)
-    size: int
-    """Bytes of the body."""
+    asked: Rebuilt = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     as_events: bool = True
     """Whether a stream is one of events; Google's can also be one long list."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return self.asked.body
 
 
 @dataclass(frozen=True)

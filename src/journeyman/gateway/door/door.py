@@ -31,10 +31,11 @@ from journeyman.errors import (
 from journeyman.gateway.accounts import Account, CallRecord
 from journeyman.gateway.door.calls import Answering, Call, Opened, Operation
 from journeyman.gateway.door.carrying import Carried, collected, finish, told
+from journeyman.gateway.door.fields import rebuilt
 from journeyman.gateway.door.gathering import gathered
 from journeyman.gateway.door.listening import listening
 from journeyman.gateway.door.passing import PassedOn
-from journeyman.gateway.door.requests import most_output_tokens, read_request
+from journeyman.gateway.door.requests import read_request
 from journeyman.gateway.door.scripted import ScriptedAnswers
 from journeyman.gateway.door.wires import Wire, refusal
 from journeyman.gateway.faults import told_status
@@ -153,16 +154,17 @@ class Door:
             return _unknown(wire)
         try:
             body, size = await _body_of(request)
+            asked = rebuilt(wire, body, size)
         except InvalidInput as error:
-            return JSONResponse(refusal(wire, 400, error.message), 400)
-        streamed = body.get("stream") is True if is_stream is None else is_stream
+            admission.fault = error
+            return _refused(wire, error)
+        streamed = asked.body.get("stream") is True if is_stream is None else is_stream
         call = Call(
             account=admission.account,
             wire=wire,
             operation=operation,
             is_stream=streamed and operation == "answer",
-            body=body,
-            size=size,
+            asked=asked,
             headers=dict(request.headers),
             as_events=wire != "generate" or request.query_params.get("alt") == "sse",
         )
@@ -205,7 +207,10 @@ class Door:
     async def _spend(self, admission: _Admission, call: Call, send: Send) -> None:
         started = time.perf_counter()
         spending = self._ledger.call(
-            call.account, characters=call.size, most_output_tokens=most_output_tokens(call.wire, call.body)
+            call.account,
+            characters=call.asked.characters,
+            most_input_tokens=call.asked.most_input_tokens,
+            most_output_tokens=call.asked.most_output_tokens,
         )
         async with spending as entry, self._answering(call).answer(call) as opened:
             if opened.status != 200:
@@ -224,6 +229,7 @@ class Door:
                 usage=usage,
                 duration_seconds=seconds,
                 finish=carried.seen.finish,
+                notice=carried.seen.notice,
             )
             await call.account.on_call(record)
             await self._keep(call, carried)
@@ -330,11 +336,17 @@ async def _body_of(request: Request) -> tuple[dict[str, Any], int]:
     async for chunk in request.stream():
         content += chunk
         if len(content) > _LARGEST_REQUEST_BYTES:
-            raise InvalidInput(f"the request has more than {_LARGEST_REQUEST_BYTES:,} bytes")
+            raise InvalidInput(
+                f"the request has more than {_LARGEST_REQUEST_BYTES:,} bytes", hint="Send less at once."
+            )
     try:
-        body = json.loads(content)
-    except ValueError as error:
-        raise InvalidInput(f"the request is not valid JSON: {error}") from None
+        body = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the request is not valid JSON: {error}", hint="Correct it.") from None
     if not isinstance(body, dict):
-        raise InvalidInput("the request must be a JSON object")
+        raise InvalidInput("the request must be a JSON object", hint="Correct it.")
     return body, len(content)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")

@@ -1,8 +1,7 @@
 """A call passed on to the provider that it is meant for, with the key that the sandbox never sees.
 
 What an agent sends is not trusted: the address comes from the settings, the model from its account, and
-only headers that are named here go on. Tools that the provider would run itself are taken out, because
-they lead out of a sandbox that has no network, and nobody prices them.
+only headers that are named here go on, with a body that was made anew of known fields.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -34,9 +33,6 @@ _PASSED_BACK = (
     "x-should-retry",
     "anthropic-ratelimit-unified-reset",
 )
-_DROPPED = ("service_tier", "speed", "background", "web_search_options", "mcp_servers", "container")
-"""Fields that cost more than the price that is known, or let the provider act on its own."""
-_ANTHROPIC_CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "memory_")
 _AGENTS: dict[Wire, str] = {
     "chat": "OpenCode or the built-in agent",
     "responses": "Codex",
@@ -96,33 +92,14 @@ def check_wire(name: ModelName, wire: Wire) -> None:
 
 
 def rewritten(name: ModelName, call: Call) -> dict[str, Any]:
-    """The request as it goes on: the account's model, counted, and without what the provider runs itself."""
-    body = {key: value for key, value in call.body.items() if key not in _DROPPED}
+    """The request as it goes on: for the account's model, and with its tokens counted."""
+    body = dict(call.body)
     if call.wire != "generate":
         body["model"] = name.model
     if call.wire == "chat" and call.is_stream:
         asked = body.get("stream_options")
         body["stream_options"] = {**(asked if isinstance(asked, dict) else {}), "include_usage": True}
-    if isinstance(body.get("tools"), list):
-        body["tools"] = [tool for tool in map(_run_by_agent(call.wire), body["tools"]) if tool]
-        if not body["tools"]:
-            for field in ("tools", "tool_choice", "toolConfig", "parallel_tool_calls"):
-                body.pop(field, None)
     return body
-
-
-def _run_by_agent(wire: Wire) -> Any:
-    def kept(tool: Any) -> Any:
-        if not isinstance(tool, dict):
-            return None
-        if wire == "generate":
-            return {key: value for key, value in tool.items() if key == "functionDeclarations"}
-        kind = str(tool.get("type") or ("custom" if wire == "messages" else "function"))
-        if wire == "messages":
-            return tool if kind.startswith(_ANTHROPIC_CLIENT_TOOLS) else None
-        return tool if kind in ("function", "custom", "local_shell") else None
-
-    return kept
 
 
 def _address(settings: Settings, name: ModelName, call: Call) -> str:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from journeyman.gateway.door.wires import Wire
-from journeyman.gateway.messages import Finish, Tokens
+from journeyman.gateway.messages import Finish, Tokens, absurd, is_count
 
-_HIGHEST_COUNT = 1_000_000_000
 _LONGEST_FRAME = 16_000_000
 """Bytes of one frame, or of an answer that is not streamed, that are still read."""
 
@@ -28,6 +27,8 @@ class Seen:
     """Whether the provider said that the answer is at its end."""
     fault: str = ""
     """What went wrong, when the provider said so in the middle of an answer."""
+    notice: str = ""
+    """What was odd about its counts."""
 
 
 class Reader:
@@ -70,7 +71,7 @@ class Reader:
             return
         for frame in value if isinstance(value, list) else [value]:
             if isinstance(frame, dict):
-                self.seen = self._read(self.seen, frame)
+                self.seen = _with_notice(self._read(self.seen, frame), frame)
 
 
 def read_chat(seen: Seen, frame: dict[str, Any]) -> Seen:
@@ -155,6 +156,18 @@ _READING: dict[Wire, Callable[[Seen, dict[str, Any]], Seen]] = {
 }
 
 
+def _with_notice(seen: Seen, frame: dict[str, Any]) -> Seen:
+    """Says which count made no sense, once an answer's counts were given up for it."""
+    if seen.tokens is not None or seen.notice:
+        return seen
+    holders = (frame, _inside(frame, "response"), _inside(frame, "message"))
+    for usage in (_inside(holder, name) for holder in holders for name in ("usage", "usageMetadata")):
+        for name, count in usage.items():
+            if "oken" in name and not isinstance(count, dict | list | None) and not is_count(count):
+                return replace(seen, notice=absurd(name, count))
+    return seen
+
+
 def _with_fault(seen: Seen, frame: dict[str, Any]) -> Seen:
     error = frame.get("error")
     if not error:
@@ -185,8 +198,7 @@ def _anthropic_tokens(before: Tokens, usage: dict[str, Any]) -> Tokens | None:
 
 
 def _count(value: Any) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _HIGHEST_COUNT
-    return value if is_count else None
+    return value if is_count(value) else None
 
 
 def _inside(frame: dict[str, Any], name: str) -> dict[str, Any]:

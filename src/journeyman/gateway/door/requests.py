@@ -38,16 +38,6 @@ def read_request(wire: Wire, body: dict[str, Any]) -> Asked:
     return Asked(_since_last_prompt(messages), tuple(_OFFERS[wire](body)))
 
 
-def most_output_tokens(wire: Wire, body: dict[str, Any]) -> int | None:
-    """The limit that a request itself sets on its answer."""
-    given: Any = body
-    if wire == "generate":
-        given = body.get("generationConfig")
-    names = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
-    limits = [given[name] for name in names if isinstance(given, dict) and name in given]
-    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)
-
-
 def _is_empty(message: Message) -> bool:
     return isinstance(message, UserMessage) and not message.text.strip()
 
