@@ -10,7 +10,7 @@ from journeyman.database import Database
 from journeyman.engine.control import rest
 from journeyman.engine.store import Bundle, Claims
 from journeyman.engine.workshop import Workshop
-from journeyman.errors import Superseded
+from journeyman.errors import Conflict, Superseded
 from journeyman.events import log
 from journeyman.events.feed import Feed
 from journeyman.forges.local import LocalForge
@@ -110,3 +110,25 @@ async def test_a_workspace_of_an_order_that_nobody_knows_stays(workshop: Worksho
     stray.mkdir(parents=True)
     await workshop.sweep()
     assert stray.is_dir()
+
+
+async def test_an_order_that_goes_on_keeps_its_workspace_from_being_cleared_away(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    await workshop.orders.change(order.agent_work_order_id, status="pending")
+    with pytest.raises(Conflict):
+        await workshop.clear_away(order)
+    assert workshop.workspaces.found() == [order.agent_work_order_id]
+
+
+async def test_one_workspace_that_resists_does_not_keep_the_sweep_from_the_others(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    directory = workshop.settings.home / "workspaces"
+    (directory / "wo-0afile0").write_text("named like an order")
+    (directory / "wo-0dangle").symlink_to("nowhere")
+    (directory / ".checkouts" / "of-a-killed-server").mkdir(parents=True)
+    await workshop.sweep()
+    assert order.agent_work_order_id not in workshop.workspaces.found()
+    assert list((directory / ".checkouts").iterdir()) == []
+    assert (directory / "wo-0afile0").exists()

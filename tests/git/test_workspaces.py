@@ -265,6 +265,7 @@ async def test_a_workspace_that_its_agent_locked_up_is_removed_all_the_same(
 ) -> None:
     (workspace.tree / "src").chmod(0)
     await bench.workspaces.remove(ORDER)
+    bench.workspaces.trash.empty()
     assert list((bench.home / "workspaces" / ".trash").iterdir()) == []
 
 
@@ -273,7 +274,7 @@ async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: Bench)
     await asyncio.gather(bench.open("wo-first000"), bench.open("wo-second00"))
     rubbish = bench.home / "workspaces/.trash/wo-gone0000-1"
     rubbish.mkdir(parents=True, exist_ok=True)
-    await bench.workspaces.empty_trash()
+    bench.workspaces.trash.empty()
     assert not rubbish.exists()
     assert bench.workspaces.found() == ["wo-first000", "wo-second00"]
 

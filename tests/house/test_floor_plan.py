@@ -22,7 +22,7 @@ FLOOR_PLAN: tuple[frozenset[str], ...] = tuple(
         "sandboxes forges notifications",
         "work_orders",
         "workflows events access",
-        "migrations",
+        "migrations files",
         "database telemetry plugins failpoints",
         "settings",
         "errors",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from journeyman.settings import SETTING_NAMES
+from tests.faults.waiting import wait_for
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, calls, git, make_repository, says
 
@@ -69,7 +70,8 @@ def test_what_a_merged_order_left_is_shown_and_then_goes(product: Product, tmp_p
 
     assert set(cleanup(product)) == told | {f"branch of {order_id}"}
     assert cleanup(product) == []
-    assert list((product.home / "sessions").iterdir()) == []
+    assert [entry.name for entry in (product.home / "sessions").iterdir()] == [".trash"]
+    wait_for(lambda: not list((product.home / "sessions" / ".trash").iterdir()), "an empty trash")
     assert product.order(order_id)["pull_request_state"] == "merged"
     assert [ref for ref in mirror_refs(product) if order_id in ref] == [
         ref for ref in mirror_refs(product) if ref.startswith("refs/remotes/") and order_id in ref

@@ -17,6 +17,6 @@ async def test_both_homes_of_an_order_go_with_it(tmp_path: Path) -> None:
     for writable in (True, False):
         homes.open("wo-1a2b3c4d", writable=writable)
         assert homes.exists("wo-1a2b3c4d")
-    await homes.remove("wo-1a2b3c4d")
+    homes.remove("wo-1a2b3c4d")
     assert not homes.exists("wo-1a2b3c4d")
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == [".trash"]

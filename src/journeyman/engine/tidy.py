@@ -156,14 +156,15 @@ async def _remove(
     workshop: Workshop, deciding: asyncio.Lock, seen: WorkOrder, removal: Removal, refs: Refs
 ) -> None:
     order_id = removal.order_id
+    if removal.kind == "workspace":  # may take long, and keeps no other order waiting
+        if not await workshop.clear_away(seen):
+            raise Conflict("what was not committed could not be kept")
+        return
     async with deciding:
         order = await workshop.orders.get(order_id)
         if not order.is_at_rest or order.round != seen.round:
             raise Conflict("the order has gone on meanwhile")
         match removal.kind:
-            case "workspace":
-                if not await workshop.clear_away(order):
-                    raise Conflict("what was not committed could not be kept")
             case "snapshot":
                 await _delete_refs(workshop, order, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
             case "branch":
@@ -171,7 +172,7 @@ async def _remove(
                 await _delete_refs(workshop, order, [f"refs/heads/{order.git_branch_name}", *own])
                 await workshop.claims.forget_bundle(order_id)
             case "agent home":
-                await workshop.homes.remove(order_id)
+                workshop.homes.remove(order_id)
             case "log":
                 _log_file(workshop, order_id).unlink(missing_ok=True)
             case "chatter":

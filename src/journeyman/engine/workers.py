@@ -81,13 +81,20 @@ class Worker:
 
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
-        await self._workshop.sweep()
+        await self._workshop.end_leftovers()
         await self._claims.beat(self.worker_id, socket.gethostname())
         DBOS.launch()
         for order in await self._claims.orders_held_by(self.worker_id):
             if order.status == "pending":  # claimed, and cut off before the engine knew of it
                 await self._begin(order)
-        loops = (self._dispatch(), self._pulse(), self._keep_tidy())
+        loops = (
+            self._dispatch(),
+            self._pulse(),
+            self._keep_tidy(),
+            self._sweep(),
+            self._workshop.workspaces.trash.keep_empty(),
+            self._workshop.homes.trash.keep_empty(),
+        )
         self._tasks = [asyncio.create_task(loop) for loop in loops]
 
     def wake(self) -> None:
@@ -124,6 +131,13 @@ class Worker:
                 # Whatever it is, it may pass, and the disk would fill if this loop ended.
                 telemetry.logger().error("not_tidied", exc_info=error)
             await asyncio.sleep(_TIDY_EVERY_SECONDS)
+
+    async def _sweep(self) -> None:
+        try:
+            await self._workshop.sweep()
+        except Exception as error:
+            # Whatever a leftover does to those who clear it away, the worker goes on.
+            telemetry.logger().error("not_swept", exc_info=error)
 
     async def _dispatch(self) -> None:
         while True:

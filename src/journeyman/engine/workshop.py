@@ -6,6 +6,7 @@ nothing but time.
 
 import asyncio
 import time
+import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from journeyman.engine.commands import Calls, expansion, tell_commands
 from journeyman.engine.naming import ask_for_names, naming
 from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
-from journeyman.errors import JourneymanError, NotFound, StoreUnavailable, Superseded
+from journeyman.errors import Conflict, JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
     GitBranchCreated,
     GitCommitCreated,
@@ -48,6 +49,8 @@ from journeyman.workflows.progress import Done, context_of
 from journeyman.workflows.schema import StepSpec
 
 _SET_ASIDE_BYTES = 60_000
+_END_LEFTOVERS_SECONDS = 5.0
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,9 @@ class Workshop:
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _openings: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=weakref.WeakValueDictionary
+    )
     _authors: dict[str, Person] = field(default_factory=dict)
     """Who commits are made for, by forge: asked once."""
 
@@ -248,13 +254,21 @@ class Workshop:
         failpoint("teardown_ended")
         return salvaged
 
-    async def clear_away(self, order: WorkOrder) -> bool:
-        """As `set_down`, for an order that nobody holds: what lies here may be older than others' work."""
-        await self.sandboxes.cleanup(order.agent_work_order_id)
-        if not await self._salvage(order, share=False):
-            return False
-        await self.workspaces.remove(order.agent_work_order_id)
-        self._open.pop(order.agent_work_order_id, None)
+    async def clear_away(self, seen: WorkOrder) -> bool:
+        """As `set_down`, for an order that nobody holds: what lies here may be older than others' work.
+
+        Raises Conflict when the order has gone on since it was seen; one that goes on now waits for the end
+        of this before it opens its workspace again.
+        """
+        async with self._opening(seen.agent_work_order_id):
+            order = await self.orders.get(seen.agent_work_order_id)
+            if not order.is_at_rest or order.round != seen.round:
+                raise Conflict("the order has gone on meanwhile")
+            await self.sandboxes.cleanup(order.agent_work_order_id)
+            if not await self._salvage(order, share=False):
+                return False
+            await self.workspaces.remove(order.agent_work_order_id)
+            self._open.pop(order.agent_work_order_id, None)
         return True
 
     async def _has_newest(self, order: WorkOrder) -> bool:
@@ -265,7 +279,7 @@ class Workshop:
         if order.base_commit_sha is None or not self.workspaces.exists(order.agent_work_order_id):
             return True
         try:
-            workspace = await self._open_workspace(order, self.repository(order))
+            workspace = await self._opened_workspace(order, self.repository(order))
             if (snapshot := await workspace.snapshot(within=within)) is not None:
                 if share:
                     await self.keep(order.agent_work_order_id, workspace)
@@ -291,23 +305,40 @@ class Workshop:
         self._open.pop(order_id, None)
         self._locks.pop(order_id, None)
 
-    async def sweep(self) -> None:
-        """Remove what orders that have ended left behind on this machine."""
-        live = {order.agent_work_order_id for order in await self.orders.unfinished()}
-        await self.sandboxes.sweep(live)
-        await self.workspaces.empty_trash()
-        for order_id in self.workspaces.found():
-            if order_id not in live:
-                await self._sweep_away(order_id)
+    async def end_leftovers(self) -> None:
+        """End processes and control groups that a killed server left of orders that have ended.
 
-    async def _sweep_away(self, order_id: str) -> None:
+        Whatever resists is named, and keeps nobody from starting.
+        """
+        live = {order.agent_work_order_id for order in await self.orders.unfinished()}
         try:
-            await self.clear_away(await self.orders.get(order_id))
-        except NotFound:
-            # Of another database, perhaps: nobody here can say whether its work is needed.
-            telemetry.logger().warning("workspace_of_nobody_kept", agent_work_order_id=order_id)
-        except (StoreUnavailable, OSError) as error:
-            telemetry.logger().warning("workspace_kept", agent_work_order_id=order_id, error=str(error))
+            async with asyncio.timeout(_END_LEFTOVERS_SECONDS):
+                await self.sandboxes.sweep(live)
+        except (JourneymanError, OSError, TimeoutError) as error:
+            telemetry.logger().warning("sandboxes_not_swept", error=str(error) or "it took too long")
+
+    async def sweep(self) -> None:
+        """Remove the workspaces that orders which have ended left on this machine.
+
+        Done beside the work: each may hold anything an agent could think of, and take as long.
+        """
+        self.workspaces.discard_leftovers()
+        strays: list[str] = []
+        for order_id in self.workspaces.found():
+            await asyncio.sleep(0)  # a statement on SQLite lets nobody else in between
+            try:
+                order = await self.orders.get(order_id)
+                if order.is_finished:
+                    await self.clear_away(order)
+            except NotFound:
+                strays.append(order_id)
+            except (JourneymanError, OSError) as error:
+                telemetry.logger().warning("workspace_kept", agent_work_order_id=order_id, error=str(error))
+        if strays:
+            # Of another database, perhaps: nobody here can say whether their work is needed.
+            telemetry.logger().warning(
+                "workspaces_of_nobody_kept", count=len(strays), agent_work_order_ids=strays[:_MOST_NAMED]
+            )
 
     async def _with_set_aside(self, task: str, order: WorkOrder, workspace: Workspace) -> str:
         """The task, with the order's own changes where those clashed with what people pushed."""
@@ -329,6 +360,14 @@ class Workshop:
         return [self._agent(name).about for name in {order.agent, *filter(None, named)}]
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
+        async with self._opening(order.agent_work_order_id):
+            return await self._opened_workspace(order, repository)
+
+    def _opening(self, order_id: str) -> asyncio.Lock:
+        """Held while the order's workspace is opened or cleared away."""
+        return self._openings.setdefault(order_id, asyncio.Lock())
+
+    async def _opened_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:
         assert order.base_commit_sha is not None, "prepare() comes first"
         known = self._open.get(order.agent_work_order_id)
         if known is None or not known.ready.exists():

@@ -7,7 +7,7 @@ file, no environment and no process of an agent can be there. A checkout lives a
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +33,8 @@ class Checkout:
 class Checkouts:
     """Those of one process, in a directory of its own: whatever lies beside it was left by another."""
 
-    def __init__(self, directory: Path, *, discard: Callable[[Path], Awaitable[None]]) -> None:
-        """`discard` removes a directory that hostile code could write."""
+    def __init__(self, directory: Path, *, discard: Callable[[Path], None]) -> None:
+        """`discard` throws away a directory that hostile code could write."""
         self._all = directory
         self._own = directory / uuid.uuid4().hex
         self._discard = discard
@@ -47,7 +47,7 @@ class Checkouts:
             await _fill(checkout, order_id, checked_commit(commit_sha))
             yield checkout
         finally:
-            await self._discard(place)
+            self._discard(place)
 
     def leftovers(self) -> list[Path]:
         """What processes that were killed left."""

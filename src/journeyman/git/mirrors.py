@@ -7,8 +7,8 @@ uncommitted work are `refs/journeyman/snapshots/*`. What a ref holds is never co
 import asyncio
 import hashlib
 import itertools
+import os
 import re
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from journeyman.errors import Conflict, InvalidInput, InvalidRepository
+from journeyman.files.removal import remove_tree
 from journeyman.forges.base import Remote
 from journeyman.git.checkout_check import CheckoutCheck
 from journeyman.git.commits import JOURNEYMAN, identity
@@ -318,7 +319,7 @@ async def _clone(path: Path, remote: Remote) -> None:
     A directory of this machine is cloned by its path: git then links the objects instead of copying them.
     """
     making = path.with_suffix(".partial")
-    await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
+    await asyncio.to_thread(remove_tree, making)
     parts = urlsplit(remote.url)
     source = unquote(parts.path) if parts.scheme == "file" else remote.url
     await git(
@@ -369,8 +370,14 @@ async def _fetch(mirror: Mirror, remote: Remote, branch: str = "*") -> None:
 
 
 def _drop_stale_locks(directory: Path) -> None:
-    for lock in directory.rglob("*.lock"):
-        lock.unlink(missing_ok=True)
+    waiting = [directory]  # a remote can name its branches deeper than recursion goes
+    while waiting:
+        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
+                elif entry.name.endswith(".lock"):
+                    os.unlink(entry.path)
 
 
 def checked_commit(text: str) -> str:

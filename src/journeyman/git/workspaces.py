@@ -7,14 +7,13 @@ snapshot what was not. The tree is the agent's; the git directory beside it is o
 import asyncio
 import os
 import re
-import shutil
-import uuid
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from journeyman.errors import Conflict, InvalidInput
+from journeyman.files.removal import remove_tree
+from journeyman.files.trash import TRASH, Trash
 from journeyman.git.checkouts import Checkouts
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
@@ -40,9 +39,9 @@ class _Start:
 class Workspaces:
     def __init__(self, directory: Path) -> None:
         self._directory = directory.absolute()
-        self._trash = self._directory / ".trash"
+        self.trash = Trash(self._directory / TRASH)
         self._locks: dict[str, FileLock] = {}
-        self.checkouts = Checkouts(self._directory / ".checkouts", discard=self._throw_away)
+        self.checkouts = Checkouts(self._directory / ".checkouts", discard=self.trash.put)
 
     def exists(self, order_id: str) -> bool:
         return (self._place(order_id) / "ready").exists()
@@ -88,7 +87,7 @@ class Workspaces:
         return workspace
 
     async def remove(self, order_id: str) -> None:
-        """Take the workspace away; branch, snapshots and notes stay in the mirror. Safe to repeat."""
+        """Throw the workspace away; branch, snapshots and notes stay in the mirror. Safe to repeat."""
         lock = self._lock(order_id)
         async with lock.hold():
             await self._discard(order_id)
@@ -101,13 +100,10 @@ class Workspaces:
             return []
         return sorted(path.name for path in self._directory.iterdir() if _ORDER_ID.fullmatch(path.name))
 
-    async def empty_trash(self) -> None:
-        """Delete what a deletion that was cut off left."""
-        for rubbish in [
-            *(self._trash.iterdir() if self._trash.is_dir() else ()),
-            *self.checkouts.leftovers(),
-        ]:
-            await asyncio.to_thread(_delete, rubbish)
+    def discard_leftovers(self) -> None:
+        """Throw away what processes that were killed left of their own."""
+        for path in self.checkouts.leftovers():
+            self.trash.put(path)
 
     def _place(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):
@@ -120,22 +116,10 @@ class Workspaces:
         return self._locks.setdefault(order_id, FileLock(path))
 
     async def _discard(self, order_id: str) -> None:
-        """Rename first: the place is free at once, and a deletion that is cut off leaves only rubbish."""
         place = self._place(order_id)
-        if not place.exists():
-            return
-        link = place / "git"
-        registered = link.readlink() if link.is_symlink() else None
-        if registered is not None and registered.exists():
-            await asyncio.to_thread(shutil.rmtree, registered)
-        await self._throw_away(place)
-
-    async def _throw_away(self, place: Path) -> None:
-        rubbish = self._trash / f"{place.name}-{uuid.uuid4().hex}"
-        self._trash.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):
-            os.rename(place, rubbish)
-            await asyncio.to_thread(_delete, rubbish)
+        if (place / "git").is_symlink():  # to the few files of a worktree, in the mirror
+            await asyncio.to_thread(remove_tree, (place / "git").readlink())
+        self.trash.put(place)
 
 
 async def _start(workspace: Workspace) -> _Start:
@@ -215,16 +199,3 @@ async def _fill(workspace: Workspace, start: _Start) -> None:
         await asyncio.to_thread(
             hand_over, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
         )
-
-
-def _delete(directory: Path) -> None:
-    try:
-        shutil.rmtree(directory)
-    except FileNotFoundError:
-        return  # somebody else is deleting it
-    except PermissionError:  # an agent can take even its owner's rights to a directory away
-        for _, below, _, descriptor in os.fwalk(directory):
-            for name in below:
-                if not os.path.islink(f"/proc/self/fd/{descriptor}/{name}"):
-                    os.chmod(name, 0o700, dir_fd=descriptor)
-        shutil.rmtree(directory)

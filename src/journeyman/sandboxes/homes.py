@@ -4,17 +4,17 @@ An order has two: roles that may not write have one of their own, so that nothin
 runs where files can be written. A finished order can still be asked for more, so both stay for a while.
 """
 
-import asyncio
 import os
-import shutil
 from pathlib import Path
 
+from journeyman.files.trash import TRASH, Trash
 from journeyman.sandboxes.identity import jail_uid
 
 
 class Homes:
     def __init__(self, directory: Path) -> None:
         self._directory = directory.absolute()
+        self.trash = Trash(self._directory / TRASH)
 
     def open(self, order_id: str, *, writable: bool) -> Path:
         """The home of an order's writing or read-only roles, owned by the user that its sandboxes run as."""
@@ -27,9 +27,10 @@ class Homes:
     def exists(self, order_id: str) -> bool:
         return any(place.is_dir() for place in self._places(order_id))
 
-    async def remove(self, order_id: str) -> None:
+    def remove(self, order_id: str) -> None:
+        """Throw the homes away. Safe to repeat."""
         for place in self._places(order_id):
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+            self.trash.put(place)
 
     def _places(self, order_id: str) -> tuple[Path, Path]:
         return self._directory / order_id, self._directory / f"{order_id}.read-only"

@@ -1,0 +1,1 @@
+"""Directory trees that an agent wrote: thrown away and removed without trusting anything in them."""

@@ -1,0 +1,142 @@
+"""Remove a directory tree that somebody hostile wrote, however deep, wide or locked it is.
+
+Every directory is renamed to the top of the tree before anything in it is touched. So depth costs no
+recursion, no open descriptor per level and no long path; and a mount point, which cannot be renamed, is
+never entered. Links are never followed.
+"""
+
+import errno
+import os
+import stat
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_LOOK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_CHANGED = (errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR)
+"""What is met when somebody still writes into the tree."""
+
+
+def remove_tree(path: Path, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
+    """Remove whatever is at a path; whether it is gone now, which it is not when it was stopped.
+
+    Raises the first OSError that kept something, after everything else is gone.
+    """
+    try:
+        with _descriptor(os.open(path.parent, _READ)) as parent:
+            if not stat.S_ISDIR(os.lstat(path.name, dir_fd=parent).st_mode):
+                os.unlink(path.name, dir_fd=parent)
+                return True
+            with _open_directory(path.name, parent) as top:
+                if _mount_of(top) != _mount_of(parent):
+                    raise OSError(errno.EBUSY, "something is mounted there", str(path))
+                if not _Removal(top, is_stopped).run():
+                    return False
+            os.rmdir(path.name, dir_fd=parent)
+    except FileNotFoundError:
+        pass  # there is nothing, or somebody else is removing it
+    return True
+
+
+class _Removal:
+    """Empties the directory `top`."""
+
+    def __init__(self, top: int, is_stopped: Callable[[], bool]) -> None:
+        self._top = top
+        self._is_stopped = is_stopped
+        self._mark = uuid.uuid4().hex
+        self._renamed = 0
+        self._has_progressed = False
+        self._kept: set[str] = set()
+        """Names at the top with something in them that cannot be removed."""
+        self._error: OSError | None = None
+
+    def run(self) -> bool:
+        """Whether it was not stopped. Raises when something is left."""
+        self._has_progressed = True
+        while self._has_progressed:
+            self._has_progressed = False
+            with os.scandir(self._top) as entries:
+                for entry in entries:
+                    if self._is_stopped():
+                        return False
+                    if entry.name not in self._kept:
+                        self._remove(entry)
+        if self._error is not None and not self._is_stopped():
+            raise self._error
+        return self._error is None
+
+    def _remove(self, entry: os.DirEntry[str]) -> None:
+        name = entry.name
+        with self._noting(name):
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(name, dir_fd=self._top)
+                self._has_progressed = True
+                return
+            if not name.startswith(self._mark):
+                name = self._lift(name, self._top)
+            self._empty(name)
+            with suppress(FileNotFoundError):
+                os.rmdir(name, dir_fd=self._top)
+                self._has_progressed = True
+
+    def _empty(self, name: str) -> None:
+        """Remove the files of a directory at the top, and bring its directories up beside it."""
+        with _open_directory(name, self._top) as directory, os.scandir(directory) as entries:
+            for entry in entries:
+                if self._is_stopped():
+                    return
+                with self._noting(name):
+                    if entry.is_dir(follow_symlinks=False):
+                        self._lift(entry.name, directory)
+                    else:
+                        os.unlink(entry.name, dir_fd=directory)
+                    self._has_progressed = True
+
+    def _lift(self, name: str, directory: int) -> str:
+        self._renamed += 1
+        lifted = f"{self._mark}{self._renamed}"
+        try:
+            os.rename(name, lifted, src_dir_fd=directory, dst_dir_fd=self._top)
+        except PermissionError:  # moving a directory takes the right to write in it
+            with _open_directory(name, directory):
+                os.rename(name, lifted, src_dir_fd=directory, dst_dir_fd=self._top)
+        return lifted
+
+    @contextmanager
+    def _noting(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            self._has_progressed = True  # somebody else is removing it
+        except OSError as error:
+            if error.errno in _CHANGED and self._has_progressed:
+                return  # looked at again
+            self._kept.add(name)
+            self._error = self._error or error
+
+
+@contextmanager
+def _open_directory(name: str, parent: int) -> Iterator[int]:
+    """A directory with every right of its owner, which an agent can take away even from itself."""
+    with _descriptor(os.open(name, _LOOK, dir_fd=parent)) as found:
+        if os.fstat(found).st_mode & 0o700 != 0o700:
+            with suppress(PermissionError):  # of somebody else: what it costs is seen soon enough
+                os.chmod(f"/proc/self/fd/{found}", 0o700)
+        with _descriptor(os.open(".", _READ, dir_fd=found)) as directory:
+            yield directory
+
+
+def _mount_of(descriptor: int) -> str:
+    facts = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
+    return next(line for line in facts.splitlines() if line.startswith("mnt_id:"))
+
+
+@contextmanager
+def _descriptor(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

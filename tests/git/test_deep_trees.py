@@ -1,0 +1,49 @@
+"""Directories nested deeper than programs expect: handled as far as git can, refused in words beyond."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from journeyman.errors import InvalidRepository
+from journeyman.git.workspaces import Workspace
+from tests.files import traps
+from tests.git.places import Bench, git, make_repository
+
+
+def nested_repository(path: Path, levels: int) -> Path:
+    """A repository whose one file lies that deep, made of objects alone: no file system is asked."""
+    make_repository(path)
+    deep = f"{'d/' * levels}file"
+    commit = f"commit refs/heads/main\ncommitter A <a@b> 1 +0000\ndata 4\nDeep\nM 100644 inline {deep}\n"
+    git(path, "fast-import", "--quiet", "--force", stdin=f"{commit}data 5\ndeep\n\n".encode())
+    return path
+
+
+@pytest.mark.parametrize("levels", [2_100, 20_000])
+async def test_a_repository_that_is_too_deep_to_check_out_is_refused_as_such(
+    bench: Bench, tmp_path: Path, levels: int
+) -> None:
+    source = nested_repository(tmp_path / "deep", levels)
+    mirror = await Bench(source, bench.home, bench.kind).refresh()
+    with pytest.raises(InvalidRepository, match="deep"):
+        await mirror.check_checkout(mirror.resolve("main"), max_files=200_000, max_bytes=10**9)
+
+
+async def test_a_workspace_in_which_an_agent_nested_directories_is_removed(
+    bench: Bench, workspace: Workspace
+) -> None:
+    traps.deep(workspace.tree / "loop", 2_500)
+    await bench.workspaces.remove(workspace.order_id)
+    assert not workspace.tree.exists()
+    bench.workspaces.trash.empty()
+    assert os.listdir(bench.home / "workspaces" / ".trash") == []
+
+
+async def test_branches_named_deeper_than_a_thousand_levels_do_not_stop_a_fetch(bench: Bench) -> None:
+    await bench.refresh()
+    git(bench.source, "update-ref", f"refs/heads/{'/'.join('b' * 1_100)}", "main")
+    await bench.refresh()
+    git(bench.source, "commit", "--quiet", "--allow-empty", "--message", "Next")
+    mirror = await bench.refresh()
+    assert mirror.resolve("main") == git(bench.source, "rev-parse", "main")
