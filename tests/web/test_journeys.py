@@ -249,7 +249,7 @@ def test_an_order_is_renamed_and_found(product: Product, page: Page, tmp_path: P
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/orders/{order}")
     page.keyboard.press("Control+k")
-    page.get_by_placeholder("Go to, find, do…").fill("settings")
+    page.get_by_placeholder("Search or run a command…").fill("settings")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Settings")).to_be_visible()
 

@@ -224,9 +224,9 @@ def test_the_palette_and_the_map_of_keys_have_no_barrier(product: Product, page:
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog")).to_be_visible()
     barriers = violations(page)
-    page.get_by_placeholder("Go to, find, do…").fill("keyboard")
+    page.get_by_placeholder("Search or run a command…").fill("keyboard")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()
+    expect(page.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
     assert barriers + violations(page) == []
 
 

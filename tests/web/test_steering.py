@@ -129,7 +129,7 @@ def test_keys_open_panels_and_move_through_a_diff(product: Product, page: Page, 
     page.keyboard.press("}")
     expect(page.locator("diffs-container [data-line-type=change-deletion]").last).to_be_in_viewport()
     page.keyboard.press("Control+k")
-    page.get_by_placeholder("Go to, find, do…").fill("pull request")
+    page.get_by_placeholder("Search or run a command…").fill("pull request")
     page.get_by_role("option", name=re.compile("^Pull request")).click()
     details = page.get_by_role("complementary", name="Details")
     expect(details.get_by_role("button", name="Mark ready for review")).to_be_visible()

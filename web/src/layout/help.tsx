@@ -3,17 +3,21 @@ import { MAP } from "./keys";
 
 export const Kbd = ({ children }: { children: string }) => (
   <span className="inline-flex gap-1">
-    {children.split(" ").map((key) => (
-      <kbd key={key} className="rounded border bg-muted px-1.5 font-mono text-[11px] text-muted-foreground">
-        {key}
-      </kbd>
-    ))}
+    {children.split(" ").map((key) =>
+      key === "…" ? (
+        <span key={key}>…</span>
+      ) : (
+        <kbd key={key} className="rounded border bg-muted px-1.5 font-mono text-[11px] text-muted-foreground">
+          {key}
+        </kbd>
+      ),
+    )}
   </span>
 );
 
 export function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog open onOpenChange={onClose} title="Keyboard">
+    <Dialog open onOpenChange={onClose} title="Keyboard shortcuts">
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
         {MAP.map(([key, meaning]) => (
           <div key={key} className="contents">

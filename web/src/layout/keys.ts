@@ -1,4 +1,4 @@
-/** The keyboard map. Keys rest while somebody types; what they do is in the palette too. */
+/** Keyboard shortcuts. They rest while somebody types; what they do is in the palette too. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -9,23 +9,23 @@ export const PLACES = [
   { key: "i", to: "/inbox", name: "Inbox" },
   { key: "o", to: "/orders", name: "Orders" },
   { key: "w", to: "/workflows", name: "Workflows" },
-  { key: "l", to: "/local-forge/pull-requests", name: "Local forge" },
+  { key: "l", to: "/local-forge/pull-requests", name: "Local forge", short: "Forge" },
   { key: ",", to: "/settings", name: "Settings" },
 ] as const;
 
 export const MAP: [string, string][] = [
   ["Ctrl K", "Command palette"],
-  ["C", "New work order"],
+  ["C", "New order"],
   ...PLACES.map(({ key, name }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${name}`]),
-  ["J  K", "Next, previous order in a list"],
-  ["Enter", "Open the order"],
-  ["/", "Search, or say something to the order"],
+  ["J K", "Next, previous row in a list"],
+  ["Enter", "Open the row"],
+  ["/", "Search, or write to the order"],
   ["1 … 5", "Panels of an order"],
-  ["]  [", "Next, previous file of a diff"],
-  ["}  {", "Next, previous hunk"],
-  ["A  R", "Approve, reject what waits"],
+  ["] [", "Next, previous file of a diff"],
+  ["} {", "Next, previous hunk"],
+  ["A R", "Approve, reject"],
   [".", "Cancel the order"],
-  ["?", "This map"],
+  ["?", "Keyboard shortcuts"],
   ["Esc", "Close"],
 ];
 

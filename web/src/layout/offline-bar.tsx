@@ -29,7 +29,7 @@ export function OfflineBar() {
   return (
     <div role="status" className="flex items-center gap-2 border-b bg-warning/15 px-4 py-1.5 text-xs">
       <WifiOff aria-hidden className="size-3.5 text-warning" />
-      Connection lost. Reconnecting… What you see is from {clock(lastContact)}.
+      Connection lost. Reconnecting… Last updated {clock(lastContact)}.
     </div>
   );
 }

@@ -37,20 +37,20 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
       contentClassName="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border bg-popover shadow-xl"
     >
       <Command.Input
-        placeholder="Go to, find, do…"
+        placeholder="Search or run a command…"
         className="w-full border-b bg-transparent px-4 py-3.5 outline-none placeholder:text-muted-foreground"
       />
       <Command.List tabIndex={0} className="max-h-[50vh] overflow-y-auto p-1.5">
-        <Command.Empty className="px-4 py-6 text-center text-muted-foreground">Nothing fits.</Command.Empty>
-        <Command.Group heading="Do" className={GROUP}>
+        <Command.Empty className="px-4 py-6 text-center text-muted-foreground">No matches.</Command.Empty>
+        <Command.Group heading="Actions" className={GROUP}>
           <Command.Item className={ITEM} onSelect={pick(() => void navigate({ to: "/" }))}>
-            <Plus className="size-4" /> New work order
+            <Plus className="size-4" /> New order
           </Command.Item>
           <Command.Item className={ITEM} onSelect={pick(() => chooseTheme(dark ? "light" : "dark"))}>
             {dark ? <Sun className="size-4" /> : <Moon className="size-4" />} {dark ? "Light" : "Dark"} theme
           </Command.Item>
           <Command.Item className={ITEM} onSelect={pick(onHelp)}>
-            <FileText className="size-4" /> Keyboard map
+            <FileText className="size-4" /> Keyboard shortcuts
           </Command.Item>
         </Command.Group>
         {here.length > 0 && (

@@ -70,14 +70,16 @@ export function Shell() {
 
 function Rail({ waiting, onSearch }: { waiting: number; onSearch: () => void }) {
   const [narrow, setNarrow] = useStored("rail.narrow", false);
-  const word = cn("truncate max-sm:sr-only", narrow && "sr-only");
-  const row =
-    "relative flex items-center gap-2.5 rounded-md px-2.5 py-2 text-muted-foreground hover:bg-muted hover:text-foreground";
+  const word = cn("truncate max-sm:max-w-full max-sm:text-[10px] max-sm:leading-3", narrow && "sm:sr-only");
+  const row = cn(
+    "relative flex items-center gap-2.5 rounded-md px-2.5 py-2 text-muted-foreground hover:bg-muted hover:text-foreground",
+    "max-sm:min-w-0 max-sm:flex-1 max-sm:flex-col max-sm:gap-1 max-sm:px-0.5 max-sm:py-1.5",
+  );
   return (
     <nav
       aria-label="Main"
       className={cn(
-        "flex shrink-0 border-t bg-card max-sm:justify-around max-sm:p-1 sm:flex-col sm:gap-0.5 sm:border-t-0 sm:border-r sm:p-2.5",
+        "flex shrink-0 border-t bg-card max-sm:p-1 sm:flex-col sm:gap-0.5 sm:border-t-0 sm:border-r sm:p-2.5",
         narrow ? "sm:w-14" : "sm:w-52",
       )}
     >
@@ -85,12 +87,15 @@ function Rail({ waiting, onSearch }: { waiting: number; onSearch: () => void }) 
         <img src="/icon.svg" alt="" className="size-6" />
         <span className={cn("font-semibold tracking-tight", narrow && "sr-only")}>Journeyman</span>
       </div>
-      <button type="button" onClick={onSearch} className={cn(row, "max-sm:hidden")}>
-        <Search aria-hidden className="size-4 shrink-0" />
+      <button type="button" onClick={onSearch} className={cn(row, "max-sm:order-last")}>
+        <Search aria-hidden className="size-4 shrink-0 max-sm:size-5" />
         <span className={word}>Search</span>
-        {!narrow && <kbd className="ml-auto rounded border px-1.5 font-mono text-[10px]">Ctrl K</kbd>}
+        {!narrow && (
+          <kbd className="ml-auto rounded border px-1.5 font-mono text-[10px] max-sm:hidden">Ctrl K</kbd>
+        )}
       </button>
-      {PLACES.map(({ to, name }) => {
+      {PLACES.map((place) => {
+        const { to, name } = place;
         const Icon = ICONS[to];
         return (
           <Link
@@ -101,14 +106,17 @@ function Rail({ waiting, onSearch }: { waiting: number; onSearch: () => void }) 
             activeProps={{ className: "bg-accent text-accent-foreground font-medium hover:bg-accent" }}
           >
             <Icon aria-hidden className="size-4 shrink-0 max-sm:size-5" />
-            <span className={word}>{name}</span>
+            <span className={word}>
+              <span className={cn("short" in place && "max-sm:hidden")}>{name}</span>
+              {"short" in place && <span className="sm:hidden">{place.short}</span>}
+            </span>
             {to === "/inbox" && waiting > 0 && <Badge count={waiting} narrow={narrow} />}
           </Link>
         );
       })}
       <button
         type="button"
-        aria-label={narrow ? "Widen the rail" : "Narrow the rail"}
+        aria-label={narrow ? "Expand sidebar" : "Collapse sidebar"}
         onClick={() => setNarrow(!narrow)}
         className={cn(row, "mt-auto max-sm:hidden")}
       >
@@ -123,7 +131,7 @@ function Badge({ count, narrow }: { count: number; narrow: boolean }) {
     <span
       className={cn(
         "rounded-full bg-primary px-1.5 text-[11px] leading-4.5 font-medium text-primary-foreground",
-        "max-sm:absolute max-sm:top-0.5 max-sm:right-0",
+        "max-sm:absolute max-sm:top-0 max-sm:right-1",
         narrow ? "sm:absolute sm:top-0 sm:right-0" : "sm:ml-auto",
       )}
     >

@@ -47,7 +47,7 @@ function useLinkedOrder() {
 function BelowComposer() {
   const { data } = useQuery(ordersQuery({ limit: 8, sort: "-updated_at" }));
   const models = useQuery(modelsQuery);
-  if (!data || models.isLoading) {
+  if (!data || !models.isFetched) {
     return (
       <div className="mt-10">
         <SkeletonRows rows={3} />

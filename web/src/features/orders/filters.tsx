@@ -21,7 +21,7 @@ const TYPING_MS = 250;
 
 type Props = {
   search: OrdersSearch;
-  /** Of the orders that are shown; those that were verified here are offered too. */
+  /** Of the orders that are shown; those that were verified in this browser are offered too. */
   repositories: string[];
   onChange: (changes: Partial<OrdersSearch>) => void;
 };
@@ -55,11 +55,9 @@ export function Filters({ search, repositories: shown, onChange }: Props) {
         value={search.workflow_type ?? ""}
         choices={[
           ANY,
-          ...(data?.workflows ?? []).map(({ name }) => ({
-            value: name,
-            label: workflowName(name),
-            note: name,
-          })),
+          ...(data?.workflows ?? [])
+            .filter(({ alias_of }) => !alias_of)
+            .map(({ name }) => ({ value: name, label: workflowName(name), note: name })),
         ]}
         onChange={(value) => onChange({ workflow_type: value || undefined })}
       />

@@ -51,7 +51,19 @@ export function OrdersPage() {
       {error && !data ? <Trouble fault={error} onRetry={() => void refetch()} /> : null}
       {!data && !error && <SkeletonRows rows={8} />}
       {data && !data.agent_work_orders.length && (
-        <Card>{filtered ? <NothingFits onClear={() => void navigate({ search: {} })} /> : <NoOrders />}</Card>
+        <Card>
+          {data.total_count > 0 ? (
+            <NoSuchPage
+              page={page}
+              last={Math.ceil(data.total_count / PAGE_SIZE)}
+              onGo={(last) => change({ page: last > 1 ? last : undefined })}
+            />
+          ) : filtered ? (
+            <NothingFits onClear={() => void navigate({ search: {} })} />
+          ) : (
+            <NoOrders />
+          )}
+        </Card>
       )}
       {data && data.agent_work_orders.length > 0 && (
         <>
@@ -66,7 +78,7 @@ export function OrdersPage() {
                 Newer
               </Button>
               <span className="text-xs text-muted-foreground tabular-nums">
-                {page} of {Math.ceil(data.total_count / PAGE_SIZE)}
+                Page {page} of {Math.ceil(data.total_count / PAGE_SIZE)}
               </span>
               <Button size="sm" disabled={!data.has_more} onClick={() => change({ page: page + 1 })}>
                 Older
@@ -82,10 +94,23 @@ export function OrdersPage() {
 const dayStart = (day?: string) => (day ? new Date(`${day}T00:00:00`).toISOString() : undefined);
 const dayEnd = (day?: string) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : undefined);
 
+type PageProps = { page: number; last: number; onGo: (page: number) => void };
+
+export function NoSuchPage({ page, last, onGo }: PageProps) {
+  return (
+    <Empty icon={SearchX} title={`There is no page ${page}`}>
+      <p className="mb-3">The last page is {last}.</p>
+      <Button size="sm" onClick={() => onGo(last)}>
+        Go to page {last}
+      </Button>
+    </Empty>
+  );
+}
+
 function NothingFits({ onClear }: { onClear: () => void }) {
   return (
-    <Empty icon={SearchX} title="No order fits">
-      <p className="mb-3">Other words or fewer filters may find it.</p>
+    <Empty icon={SearchX} title="No matching orders">
+      <p className="mb-3">Try other words or fewer filters.</p>
       <Button size="sm" onClick={onClear}>
         Clear filters
       </Button>
@@ -95,10 +120,10 @@ function NothingFits({ onClear }: { onClear: () => void }) {
 
 function NoOrders() {
   return (
-    <Empty icon={ListTodo} title="Nothing was handed over yet">
-      <p className="mb-3">A first order takes a repository and a sentence; there is a sample to try it on.</p>
+    <Empty icon={ListTodo} title="No orders yet">
+      <p className="mb-3">All you need is a repository and a sentence. There is a sample to try.</p>
       <Button size="sm" look="primary" asChild>
-        <Link to="/">Make the first order</Link>
+        <Link to="/">Create an order</Link>
       </Button>
     </Empty>
   );

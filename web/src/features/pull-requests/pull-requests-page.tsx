@@ -15,8 +15,8 @@ export function PullRequestsPage() {
       {!data && !error && <SkeletonRows />}
       {data && !data.pull_requests.length && (
         <Card>
-          <Empty icon={GitPullRequest} title="No pull request yet">
-            An order on a repository of this machine opens one here, as a draft, after its first commit.
+          <Empty icon={GitPullRequest} title="No pull requests yet">
+            An order on a local repository opens a draft here after its first commit.
           </Empty>
         </Card>
       )}

@@ -2,12 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { spendingQuery } from "@/api/queries";
-import { SkeletonRows } from "@/components/feedback";
 import { Card } from "@/components/page";
-import { money, plural } from "@/lib/format";
+import { money } from "@/lib/format";
 import { Section } from "./section";
 
-const DAYS = 30;
+export const DAYS = 30;
 const SHOWN = 7;
 
 export function Spending() {
@@ -16,9 +15,8 @@ export function Spending() {
   return (
     <Section
       title="Spending"
-      note="On models, by all orders. JOURNEYMAN_BUDGET_PER_DAY_USD and JOURNEYMAN_BUDGET_TOTAL_USD set the limits; an order that would pass one stops."
+      note="On models, by all orders. An order that would exceed a limit stops. Limits are JOURNEYMAN_BUDGET_PER_DAY_USD and JOURNEYMAN_BUDGET_TOTAL_USD."
     >
-      {!data && <SkeletonRows rows={2} className="h-9" />}
       {data && (
         <Card className="flex flex-col gap-4 p-4 text-[13px]">
           <Meter
@@ -26,7 +24,7 @@ export function Spending() {
             spent={data.days.find(({ day }) => day === today)?.cost_usd ?? 0}
             budget={data.budget_per_day_usd}
           />
-          <Meter name="In all" spent={data.spent_total_usd} budget={data.budget_total_usd} />
+          <Meter name="Total" spent={data.spent_total_usd} budget={data.budget_total_usd} />
           {data.days.length > 0 && (
             <table className="w-full max-w-md text-left tabular-nums">
               <thead className="text-xs text-muted-foreground">
@@ -45,7 +43,7 @@ export function Spending() {
                       <td className="py-1">{day}</td>
                       <td className="text-right">
                         {calls}
-                        {unpriced_calls > 0 && ` (${plural(unpriced_calls, "price")} unknown)`}
+                        {unpriced_calls > 0 && ` (${unpriced_calls} without a price)`}
                       </td>
                       <td className="text-right">{money(cost_usd)}</td>
                     </tr>
@@ -69,7 +67,7 @@ function Meter({ name, spent, budget }: MeterProps) {
         <span className="tabular-nums">
           {money(spent)}{" "}
           <span className="text-muted-foreground">
-            {budget === null ? "without a limit" : `of ${money(budget)}`}
+            {budget === null ? "no limit" : `of ${money(budget)}`}
           </span>
         </span>
       </p>

@@ -1,9 +1,18 @@
 /** The steps of a workflow from left to right, with how far an order has come where one is shown. */
 
 import { Graph as Layout, layout } from "@dagrejs/dagre";
-import { Background, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import {
+  Background,
+  type Edge,
+  Handle,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+  type Viewport,
+} from "@xyflow/react";
 import { Hand } from "lucide-react";
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import "@xyflow/react/dist/style.css";
 import type { Step, WorkflowChoice } from "@/api/client";
 import { cn } from "@/lib/cn";
@@ -14,6 +23,9 @@ type WorkflowStep = WorkflowChoice["steps"][number];
 type StepNode = Node<{ step: WorkflowStep; done?: Step }, "step">;
 const WIDTH = 168;
 const HEIGHT = 64;
+const MARGIN = 20;
+/** Below it, nobody can read the steps. */
+const LEAST_ZOOM = 0.7;
 
 const LOOKS: Record<Step["status"], string> = {
   running: "border-info text-info",
@@ -34,7 +46,7 @@ function StepView({ data: { step, done } }: NodeProps<StepNode>) {
     >
       <Handle type="target" position={Position.Left} className="invisible" />
       <p className="flex items-center gap-1.5 font-medium text-foreground">
-        {step.requires_approval && <Hand aria-label="asks for approval" className="size-3.5 text-warning" />}
+        {step.requires_approval && <Hand aria-label="needs approval" className="size-3.5 text-warning" />}
         <span className="truncate">{step.name}</span>
       </p>
       <p className="truncate text-xs text-muted-foreground">
@@ -58,14 +70,15 @@ const NODE_TYPES = { step: StepView };
 export default function Graph({ steps, done = {} }: { steps: WorkflowStep[]; done?: Record<string, Step> }) {
   const dark = useIsDark();
   const { nodes, edges } = useMemo(() => arranged(steps, done), [steps, done]);
+  const frame = useRef<HTMLDivElement>(null);
   return (
     <ReactFlow
+      ref={frame}
       nodes={nodes}
       edges={edges}
       nodeTypes={NODE_TYPES}
       colorMode={dark ? "dark" : "light"}
-      fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+      onInit={(flow) => void flow.setViewport(openingView(nodes, frame.current))}
       nodesDraggable={false}
       nodesConnectable={false}
       nodesFocusable={false}
@@ -79,6 +92,19 @@ export default function Graph({ steps, done = {} }: { steps: WorkflowStep[]; don
       <Background gap={20} />
     </ReactFlow>
   );
+}
+
+type Size = { clientWidth: number; clientHeight: number };
+
+/** All of it where that can be read; else its beginning, from where one moves on. */
+export function openingView(nodes: StepNode[], frame: Size | null): Viewport {
+  const { clientWidth: width, clientHeight: height } = frame ?? { clientWidth: 0, clientHeight: 0 };
+  const right = Math.max(...nodes.map(({ position }) => position.x + WIDTH));
+  const bottom = Math.max(...nodes.map(({ position }) => position.y + HEIGHT));
+  const fitting = Math.min(1, (width - 2 * MARGIN) / right, (height - 2 * MARGIN) / bottom);
+  const zoom = Math.max(fitting, LEAST_ZOOM);
+  const middle = (space: number, size: number) => Math.max(MARGIN, (space - size * zoom) / 2);
+  return { x: middle(width, right), y: middle(height, bottom), zoom };
 }
 
 export function arranged(

@@ -26,7 +26,7 @@ export function WorkflowPage() {
       </Page>
     );
   }
-  if (!workflow) return <Empty icon={Icon} title={`There is no workflow ${name}`} />;
+  if (!workflow) return <Empty icon={Icon} title={`No workflow named ${name}`} />;
   const orders = runs.data?.agent_work_orders ?? [];
   return (
     <Page
@@ -36,7 +36,7 @@ export function WorkflowPage() {
       actions={
         orders.length > 0 && (
           <Picker
-            label="Show run"
+            label="Show order"
             value={run}
             choices={[
               { value: "", label: "none" },
@@ -73,7 +73,7 @@ export function WorkflowPage() {
             ))}
           </Card>
         ) : (
-          <p className="text-muted-foreground">None used it yet.</p>
+          <p className="text-muted-foreground">No order has used it yet.</p>
         )}
       </section>
     </Page>

@@ -1,0 +1,34 @@
+import { AgentPicker, ModelPicker, SandboxPicker, WorkflowPicker } from "@/components/choices";
+import { Card } from "@/components/page";
+import { SmallField } from "@/components/small-field";
+import { budgetFault } from "@/lib/amount";
+import { usePreferences } from "@/lib/preferences";
+import { Section } from "./section";
+
+export function Defaults() {
+  const [preferences, prefer] = usePreferences();
+  return (
+    <Section title="New orders" note="Defaults for new orders, saved in this browser.">
+      <Card className="flex flex-wrap items-start gap-2 p-4">
+        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} />
+        <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} />
+        <WorkflowPicker
+          value={preferences.workflow_type}
+          onChange={(workflow_type) => prefer({ workflow_type })}
+        />
+        <SandboxPicker
+          value={preferences.sandbox_type}
+          onChange={(value) => prefer({ sandbox_type: value as typeof preferences.sandbox_type })}
+        />
+        <SmallField
+          label="Budget $"
+          value={preferences.budget_usd}
+          onChange={(budget_usd) => prefer({ budget_usd })}
+          placeholder="none"
+          inputMode="decimal"
+          error={budgetFault(preferences.budget_usd)}
+        />
+      </Card>
+    </Section>
+  );
+}
