@@ -83,7 +83,7 @@ it("the settings say which keys are set and how to add one, and are drawn at onc
     },
   });
   expect(screen.queryByRole("heading", { name: "Theme" })).toBeNull();
-  const heading = await screen.findByRole("heading", { name: "Model keys" });
+  const heading = await screen.findByRole("heading", { name: "Keys" });
   await waitFor(() => expect(screen.getByText("/data/journeyman.toml")).toBeTruthy());
   const rows = heading.parentElement?.textContent ?? "";
   expect(rows).toContain("OPENAI_API_KEYSet");

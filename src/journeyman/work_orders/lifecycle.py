@@ -29,9 +29,7 @@ PHASE_OF_KIND: dict[str, Phase] = {
 """The phase that a step of this kind belongs to; other kinds belong to the phase they find."""
 
 
-_CHECKS_FAILED = (
-    "Look at the checks and the diff. A retry checks and repairs again; a prompt says what to change."
-)
+_CHECKS_FAILED = "Look at the checks and the diff, then retry, or send a prompt that says what to change."
 
 
 def advance(current: Status, to: Status) -> Status:

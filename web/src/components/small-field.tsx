@@ -15,7 +15,7 @@ export function SmallField({ label, value, onChange, error, ...rest }: Props) {
     <div>
       <label
         className={cn(
-          "inline-flex h-8 items-center gap-1.5 rounded-md border bg-card px-2.5 text-xs focus-within:outline-2 focus-within:outline-ring",
+          "flex h-8 items-center gap-1.5 rounded-md border bg-card px-2.5 text-xs focus-within:outline-2 focus-within:outline-ring",
           error && "border-destructive",
         )}
       >
@@ -25,7 +25,7 @@ export function SmallField({ label, value, onChange, error, ...rest }: Props) {
           onChange={(event) => onChange(event.target.value)}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? note : undefined}
-          className="w-16 bg-transparent font-medium outline-none placeholder:font-normal placeholder:text-muted-foreground"
+          className="w-16 min-w-0 flex-1 bg-transparent font-medium outline-none placeholder:font-normal placeholder:text-muted-foreground"
           {...rest}
         />
       </label>

@@ -103,7 +103,7 @@ function Rail({ waiting, onSearch }: { waiting: number; onSearch: () => void }) 
             to={to}
             activeOptions={{ exact: to === "/" }}
             className={row}
-            activeProps={{ className: "bg-accent text-accent-foreground font-medium hover:bg-accent" }}
+            activeProps={{ className: "bg-accent text-accent-foreground sm:font-medium hover:bg-accent" }}
           >
             <Icon aria-hidden className="size-4 shrink-0 max-sm:size-5" />
             <span className={word}>

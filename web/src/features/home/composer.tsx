@@ -8,6 +8,7 @@ import { Card } from "@/components/page";
 import { FieldError, SmallField } from "@/components/small-field";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
+import { OPTION, OPTIONS } from "@/lib/options";
 import { type KnownRepository, useKnownRepositories, usePreferences } from "@/lib/preferences";
 import { RepositoryField } from "./repository-field";
 import { useComposer } from "./use-composer";
@@ -30,19 +31,21 @@ export function Composer() {
         onVerified={setVerified}
       />
       <TaskField value={fields.task} onChange={form.setTask} onSend={form.send} error={faults.task} />
-      <div className="mt-3 flex flex-wrap items-start gap-2">
+      <div className={cn("mt-3", OPTIONS)}>
         <WorkflowPicker
           value={preferences.workflow_type}
           onChange={(workflow_type) => prefer({ workflow_type })}
+          className={OPTION}
         />
         <div>
-          <ModelPicker value={form.model} onChange={form.setModel} />
+          <ModelPicker value={form.model} onChange={form.setModel} className={OPTION} />
           {faults.model && <FieldError id="model-fault">{faults.model}</FieldError>}
         </div>
-        <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} />
+        <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} className={OPTION} />
         <SandboxPicker
           value={preferences.sandbox_type}
           onChange={(value) => prefer({ sandbox_type: value as typeof preferences.sandbox_type })}
+          className={OPTION}
         />
         <SmallField
           label="Branch"
@@ -67,7 +70,12 @@ export function Composer() {
           inputMode="decimal"
           error={faults.budget}
         />
-        <Button look="primary" className="ml-auto" disabled={form.isSending} onClick={form.send}>
+        <Button
+          look="primary"
+          className="col-start-[-2] h-8 justify-self-end"
+          disabled={form.isSending}
+          onClick={form.send}
+        >
           {form.isSending ? <LoaderCircle className="animate-spin" /> : <ArrowUp />}
           Start
         </Button>

@@ -4,13 +4,13 @@ import { Suspense } from "react";
 import { diffQuery, localPullRequestQuery } from "@/api/queries";
 import { SkeletonRows, Trouble } from "@/components/feedback";
 import { Card, Page } from "@/components/page";
-import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
 import { withoutMarkup } from "@/lib/format";
 import { patient } from "@/lib/patient";
 import { Actions } from "./actions";
 import { Commits } from "./commits";
 
+const Markdown = patient(() => import("@/components/markdown"));
 const DiffView = patient(() => import("@/components/diff/diff-view"));
 
 export function PullRequestPage() {
@@ -19,7 +19,7 @@ export function PullRequestPage() {
   if (error && !data) return <Trouble fault={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
-      <Page title={`Pull request #${number}`}>
+      <Page wide title={`Pull request #${number}`}>
         <SkeletonRows />
       </Page>
     );
@@ -38,11 +38,16 @@ export function PullRequestPage() {
       }
     >
       <Actions pull={data} />
-      <Card className="mb-6 px-5 py-3 text-[13px]">
-        <Prose text={withoutMarkup(data.body)} />
-      </Card>
-      <Commits commits={data.commits ?? []} />
-      {data.agent_work_order_id && <Changes id={data.agent_work_order_id} />}
+      {/* Together: what stands below a text must not move when its reader is loaded. */}
+      <Suspense fallback={<SkeletonRows rows={6} />}>
+        <Card className="mb-6 px-5 py-3 text-[13px]">
+          <div className="max-w-prose leading-relaxed break-words">
+            <Markdown text={withoutMarkup(data.body)} />
+          </div>
+        </Card>
+        <Commits commits={data.commits ?? []} />
+        {data.agent_work_order_id && <Changes id={data.agent_work_order_id} />}
+      </Suspense>
     </Page>
   );
 }

@@ -2,6 +2,8 @@ import { AgentPicker, ModelPicker, SandboxPicker, WorkflowPicker } from "@/compo
 import { Card } from "@/components/page";
 import { SmallField } from "@/components/small-field";
 import { budgetFault } from "@/lib/amount";
+import { cn } from "@/lib/cn";
+import { OPTION, OPTIONS } from "@/lib/options";
 import { usePreferences } from "@/lib/preferences";
 import { Section } from "./section";
 
@@ -9,16 +11,18 @@ export function Defaults() {
   const [preferences, prefer] = usePreferences();
   return (
     <Section title="New orders" note="Defaults for new orders, saved in this browser.">
-      <Card className="flex flex-wrap items-start gap-2 p-4">
-        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} />
-        <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} />
+      <Card className={cn("p-4", OPTIONS)}>
+        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} className={OPTION} />
+        <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} className={OPTION} />
         <WorkflowPicker
           value={preferences.workflow_type}
           onChange={(workflow_type) => prefer({ workflow_type })}
+          className={OPTION}
         />
         <SandboxPicker
           value={preferences.sandbox_type}
           onChange={(value) => prefer({ sandbox_type: value as typeof preferences.sandbox_type })}
+          className={OPTION}
         />
         <SmallField
           label="Budget $"

@@ -18,7 +18,11 @@ export function Keys() {
     if (location.hash === `#${ID}`) document.getElementById(ID)?.scrollIntoView();
   }, []);
   return (
-    <Section id={ID} title="Model keys" note="One key is enough. Keys never leave the server.">
+    <Section
+      id={ID}
+      title="Keys"
+      note="One model key is enough to start. GITHUB_TOKEN is for repositories on GitHub."
+    >
       <Card className="divide-y">
         {settings
           .filter(({ name, is_secret }) => is_secret && IS_KEY.test(name))

@@ -19,9 +19,9 @@ export function WorkflowPage() {
   const runs = useQuery(ordersQuery({ workflow_type: name, limit: 10 }));
   const [run, setRun] = useState("");
   const workflow = data?.workflows.find((one) => one.name === name);
-  if (!data) {
+  if (!data || !runs.isFetched) {
     return (
-      <Page title={name}>
+      <Page wide title={name}>
         <SkeletonRows />
       </Page>
     );
