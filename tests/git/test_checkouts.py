@@ -22,13 +22,6 @@ async def test_a_checkout_has_the_files_of_the_commit_and_nothing_that_is_not_co
     assert not checkout.tree.exists()
 
 
-async def test_the_tags_of_the_repository_are_there_for_what_asks_git_for_a_version(bench: Bench) -> None:
-    git(bench.source, "tag", "v1.2.3")
-    workspace = await bench.open()
-    async with bench.workspaces.checkouts.open(workspace.mirror, ORDER, await workspace.head()) as checkout:
-        assert git(checkout.tree, "describe", "--tags") == "v1.2.3"
-
-
 async def test_a_checkout_that_a_killed_process_left_goes_at_the_next_start(
     bench: Bench, workspace: Workspace
 ) -> None:

@@ -67,7 +67,7 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
         tree=checkout.tree,
         mirror=checkout.mirror,
     )
-    await index.git("read-tree", "--reset", "-u", commit_sha)
+    await index.write_files("read-tree", "--reset", "-u", commit_sha)
     (checkout.tree / ".git").write_text(f"gitdir: {checkout.git_dir}\n")
     (checkout.git_dir / "gitdir").write_text(f"{checkout.tree / '.git'}\n")
     os.chmod(checkout.git_dir, 0o755)  # noqa: S103 - shown read-only in the sandbox, whose user is not ours

@@ -66,7 +66,7 @@ async def _merged_tree(git_dir: Path, ours: str, theirs: str, *, branch: str, ba
         shown = ", ".join(sorted(set(paths))[:_SHOWN_PATHS])
         raise MergeConflict(
             f"{branch} does not merge into {base} by itself: both changed {shown}",
-            hint=f"Merge {base} into the branch by hand and resolve it there, or start a new order on {base}.",
+            hint=f"Merge {base} into the branch by hand, resolving it there, or start a new order on {base}.",
         )
     if answer.exit_code != 0:
         raise fault_of(answer.error, "merge-tree")
