@@ -50,6 +50,8 @@ CONTRACT = {
     "worker_id",
     "queue_position",
     "resume_at",
+    "active_seconds",
+    "active_since",
 }
 
 

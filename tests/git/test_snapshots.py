@@ -31,6 +31,21 @@ async def test_a_snapshot_leaves_index_head_and_status_as_they_were(workspace: W
     assert seen() == before
 
 
+async def test_what_is_set_aside_is_kept_and_does_not_come_back(bench: Bench, workspace: Workspace) -> None:
+    assert await workspace.set_aside() is None
+    (workspace.tree / "src/app.py").write_text("two\n")
+    (workspace.tree / "new.txt").write_text("new\n")
+    kept = await workspace.set_aside()
+    assert kept is not None
+    assert await workspace.mirror.file_at(kept.commit_sha, "new.txt") == b"new\n"
+    assert status(workspace) == ""
+    assert not (workspace.tree / "new.txt").exists()
+    await bench.workspaces.remove(ORDER)
+    again = await bench.open()
+    assert not (again.tree / "new.txt").exists()
+    assert (again.tree / "src/app.py").read_text() != "two\n"
+
+
 async def test_a_snapshot_is_taken_only_of_something_new(workspace: Workspace) -> None:
     assert await workspace.snapshot() is None
     (workspace.tree / "new.txt").write_text("1\n")

@@ -81,6 +81,12 @@ class Product:
         """As a crash does: no warning, no clean-up."""
         self._end(signal.SIGKILL)
 
+    def wait_for_end(self) -> None:
+        """Wait until the server has ended by itself."""
+        assert self._process is not None
+        self._process.wait(_PATIENCE_SECONDS)
+        self.kill()
+
     def stop(self) -> int:
         return self._end(signal.SIGTERM)
 

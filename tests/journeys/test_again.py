@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, PLANS, builds, git, make_repository
+from tests.journeys.repositories import FIXED, PLANS, builds, git, make_repository, says
+from tests.journeys.test_prompts import finish_round, prompt
 
 OTHERWISE = "def add(a, b):\n    return sum((a, b))\n"
 
@@ -77,3 +78,46 @@ def test_a_fork_has_what_came_before_the_step_and_goes_its_own_way(product: Prod
     assert git(repository, "show", f"{source}:adder.py") == FIXED.strip(), "the first order is as it was"
     assert product.events(fork_id)[0]["forked_from"] == order_id
     ask(product, order_id, "fork", 422, from_step="build", model="nobody/knows")
+
+
+def test_after_a_question_a_step_is_still_that_of_the_work_before_it(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    answers = {"when": {"role": "answer"}, "replies": [says("It adds.")]}
+    order_id = product.submit(repository, product.script("asked", PLANS, answers, builds(FIXED)))
+    assert product.finish(order_id)["status"] == "completed"
+    prompt(product, order_id, "What does it do?")
+    assert finish_round(product, order_id, 2)["status"] == "completed"
+    product.script("asked", PLANS, builds(OTHERWISE))
+    made = ask(product, order_id, "fork", 201, from_step="build")["agent_work_order"]
+    fork = product.finish(made["agent_work_order_id"])
+    assert (fork["status"], fork["verification"]) == ("completed", "passed"), fork
+    ask(product, order_id, "retry", 202, from_step="build")
+    order = product.finish(order_id)
+    assert (order["status"], order["verification"]) == ("completed", "passed"), order
+    for one in (fork, order):
+        assert git(repository, "show", f"{one['git_branch_name']}:adder.py") == OTHERWISE.strip()
+    product.script("asked", builds(FIXED))
+    prompt(product, order_id, "Write it as it was")
+    assert finish_round(product, order_id, 3)["status"] == "completed"
+    assert git(repository, "show", f"{order['git_branch_name']}:adder.py") == FIXED.strip()
+
+
+def test_a_fork_with_a_task_of_its_own_has_its_own_name(product: Product, tmp_path: Path) -> None:
+    order_id = completed(product, make_repository(tmp_path / "adder"), "named")
+    task = "Write it with sum"
+    made = ask(product, order_id, "fork", 201, from_step="build", initial_prompt=task)["agent_work_order"]
+    assert made["title"] == task
+    assert made["git_branch_name"].startswith("journeyman/write-it-with-sum-")
+    product.finish(made["agent_work_order_id"])
+
+
+def test_what_was_never_reached_is_not_begun_from(product: Product, tmp_path: Path) -> None:
+    never = {"when": {"role": "build"}, "replies": [says("I would rather not.")]}
+    order_id = product.submit(make_repository(tmp_path / "adder"), product.script("never", PLANS, never))
+    assert product.finish(order_id)["status"] == "failed"
+    refused = ask(product, order_id, "fork", 409, from_step="publish")
+    assert "comes after build, verify" in refused["detail"]
+    assert "build" in refused["hint"]
+    ask(product, order_id, "retry", 409, from_step="publish")

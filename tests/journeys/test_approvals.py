@@ -19,10 +19,22 @@ steps:
 """
 
 
+SIDE_BY_SIDE = """name: side_by_side
+description: Two questions, and work that depends on neither.
+steps:
+  - {name: first, kind: shell, requires_approval: true, command: "echo 1 > first.txt"}
+  - {name: second, kind: shell, requires_approval: true, on_failure: continue, command: "echo 2 > second.txt"}
+  - {name: slow, kind: shell, command: "until [ -e go ]; do sleep 0.02; done; rm go; echo 3 > slow.txt"}
+  - {name: after, kind: shell, depends_on: [slow], command: "echo 4 > after.txt"}
+  - {name: publish, kind: open_pull_request, depends_on: [first, second, after]}
+"""
+
+
 @pytest.fixture
 def product(home: Path, database_url: str) -> Iterator[Product]:
     (home / "workflows").mkdir()
     (home / "workflows" / "gated.yaml").write_text(GATED)
+    (home / "workflows" / "side_by_side.yaml").write_text(SIDE_BY_SIDE)
     with Product(home, DATABASE_URL=database_url, JOURNEYMAN_MAX_CONCURRENT_ORDERS="1") as product:
         yield product
 
@@ -34,11 +46,16 @@ def submit_gated(product: Product, repository: Path) -> str:
 
 
 def decide(
-    product: Product, order_id: str, decision: str, status: int = 202, **more: str | bool
+    product: Product,
+    order_id: str,
+    decision: str,
+    status: int = 202,
+    step: str = "release",
+    **more: str | bool,
 ) -> dict[str, Any]:
     answer = product.request(
         "POST",
-        f"/api/agent-work-orders/{order_id}/approvals/release",
+        f"/api/agent-work-orders/{order_id}/approvals/{step}",
         json={"decision": decision, **more},
     )
     assert answer.status_code == status, answer.text
@@ -109,3 +126,45 @@ def test_a_waiting_order_is_in_nobodys_way_and_can_be_cancelled(product: Product
     answer = product.request("POST", f"/api/agent-work-orders/{waiting}/cancel")
     assert answer.json()["agent_work_order"]["status"] == "cancelled"
     assert product.leftovers() == []
+
+
+def open_questions(product: Product, repository: Path) -> tuple[str, Path]:
+    """An order that works while two of its steps wait for a person; and what lets the work go on."""
+    order_id = product.submit(repository, product.script("fix", builds(FIXED)), workflow_type="side_by_side")
+    missing = {"first", "second", "slow"}
+    for event in product.follow(order_id):
+        if event["type"] in ("approval_requested", "step_started"):
+            missing.discard(event["step"])
+        if not missing:
+            break
+    return order_id, product.home / "workspaces" / order_id / "tree" / "go"
+
+
+def test_an_open_question_stops_only_what_depends_on_it(product: Product, tmp_path: Path) -> None:
+    order_id, go = open_questions(product, make_repository(tmp_path / "adder"))
+    go.touch()
+    assert product.finish(order_id)["status"] == "awaiting_approval"
+    steps = {
+        one["step"]: one["status"] for one in product.get(f"/api/agent-work-orders/{order_id}/steps")["steps"]
+    }
+    assert steps == {"slow": "completed", "after": "completed"}
+
+
+def test_every_decision_counts_whatever_the_order_does_meanwhile(product: Product, tmp_path: Path) -> None:
+    """Both steps write, so the branch moves on between the decisions; nobody is asked a second time."""
+    repository = make_repository(tmp_path / "adder")
+    order_id, go = open_questions(product, repository)
+    decide(product, order_id, "approve", step="first")
+    go.touch()
+    assert product.finish(order_id)["status"] == "awaiting_approval"
+    decide(product, order_id, "reject", step="second", comment="not this one")
+    order = product.finish(order_id)
+    assert order["status"] == "completed", order
+    listed = git(repository, "ls-tree", "--name-only", order["git_branch_name"]).split()
+    assert {"first.txt", "slow.txt", "after.txt"} <= set(listed)
+    assert "second.txt" not in listed
+    asked = product.get(f"/api/agent-work-orders/{order_id}/approvals")["approvals"]
+    assert {one["step"]: one["decision"] for one in asked} == {"first": "approved", "second": "rejected"}
+    assert len(asked) == 2
+    steps = {one["step"]: one for one in product.get(f"/api/agent-work-orders/{order_id}/steps")["steps"]}
+    assert "not this one" in steps["second"]["error_message"]

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
 
@@ -20,19 +22,88 @@ def carry_out(
     return order, {record["step"]: record for record in records}
 
 
-def test_steps_of_one_layer_run_at_the_same_time(product: Product, tmp_path: Path) -> None:
+def test_steps_of_one_layer_that_only_read_run_at_the_same_time(product: Product, tmp_path: Path) -> None:
     meet = "touch /tmp/{0}; until [ -e /tmp/{1} ]; do sleep 0.01; done"
+    looks = [
+        {
+            "when": {"role": "explore", "contains": f"look {here}"},
+            "replies": [calls("shell", command=meet.format(here, there)), says("Met.")],
+        }
+        for here, there in (("left", "right"), ("right", "left"))
+    ]
     order, steps = carry_out(
         product,
         make_repository(tmp_path / "adder"),
         "meeting",
-        f"""
-  - {{name: left, kind: shell, timeout: 30s, command: "{meet.format("left", "right")}"}}
-  - {{name: right, kind: shell, timeout: 30s, command: "{meet.format("right", "left")}"}}
+        """
+  - {name: left, kind: explore, timeout: 60s, prompt: "look left"}
+  - {name: right, kind: explore, timeout: 60s, prompt: "look right"}
 """,
+        *looks,
     )
     assert order["status"] == "completed", order
     assert {record["status"] for record in steps.values()} == {"completed"}
+
+
+def files_of(repository: Path, commit: str) -> set[str]:
+    """What a commit changed."""
+    return set(git(repository, "show", "--format=", "--name-only", commit).split())
+
+
+def test_steps_of_one_layer_that_write_take_turns(product: Product, tmp_path: Path) -> None:
+    """The time limit of the second does not count while it waits: each takes longer than half of it."""
+    repository = make_repository(tmp_path / "adder")
+    alone = "[ ! -e half ] && touch half && sleep 1.2 && rm half && ls > {0}.txt"
+    order, _ = carry_out(
+        product,
+        repository,
+        "turns",
+        f"""
+  - {{name: one, kind: shell, timeout: 2s, command: "{alone.format("one")}"}}
+  - {{name: two, kind: shell, timeout: 2s, command: "{alone.format("two")}"}}
+  - {{name: build, kind: build}}
+  - {{name: checks, kind: verify}}
+  - {{name: publish, kind: open_pull_request, depends_on: [one, two, build, checks]}}
+""",
+    )
+    branch = order["git_branch_name"]
+    assert git(repository, "ls-tree", "--name-only", branch, "one.txt", "two.txt").split() == [
+        "one.txt",
+        "two.txt",
+    ]
+    commits = git(repository, "log", "--format=%H %(trailers:key=Agent-Step,valueonly,separator=)", branch)
+    made = {step: commit for commit, _, step in (line.partition(" ") for line in commits.splitlines())}
+    assert files_of(repository, made["one"]) == {"one.txt"}
+    assert files_of(repository, made["two"]) == {"two.txt"}
+    assert files_of(repository, made["build"]) == {"adder.py"}
+
+
+def test_what_a_failed_command_left_is_not_committed_by_the_next_step(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    order, steps = carry_out(
+        product,
+        repository,
+        "leftovers",
+        """
+  - {name: twice, kind: shell, retries: 1,
+     command: "echo x >> count.txt; test -e /tmp/k || { touch /tmp/k; exit 1; }"}
+  - {name: slow, kind: shell, depends_on: [twice], timeout: 1s, on_failure: continue,
+     command: "echo half > half.txt; sleep 1000"}
+  - {name: next, kind: shell, depends_on: [slow], command: "echo whole > whole.txt"}
+  - {name: publish, kind: open_pull_request, depends_on: [next]}
+""",
+    )
+    assert order["status"] == "completed", order
+    assert steps["twice"]["attempts"] == 2
+    branch = order["git_branch_name"]
+    assert git(repository, "show", f"{branch}:count.txt") == "x"
+    assert git(repository, "ls-tree", "--name-only", branch, "half.txt", "whole.txt") == "whole.txt"
+    notices = [
+        one["text"] for one in product.events(order["agent_work_order_id"]) if one["type"] == "agent_notice"
+    ]
+    assert any("set aside in refs/journeyman/snapshots/" in text for text in notices)
 
 
 def test_an_output_decides_what_runs_and_what_it_is_told(product: Product, tmp_path: Path) -> None:
@@ -189,6 +260,30 @@ def test_a_step_ends_at_its_time_limit_with_everything_it_started(product: Produ
     assert steps["slow"]["status"] == "failed"
     assert "longer than 1 s" in steps["slow"]["error_message"]
     assert steps["look"]["output"]["output"].strip() == "0"
+
+
+@pytest.mark.parametrize("moment", ["commit_started", "commit_made"])
+def test_a_command_that_a_crash_cut_off_takes_effect_once(
+    product: Product, tmp_path: Path, moment: str
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    directory = product.home / "workflows"
+    directory.mkdir(exist_ok=True)
+    (directory / "appends.yaml").write_text(
+        """name: appends
+steps:
+  - {name: count, kind: shell, command: "echo x >> count.txt; echo '{\\"lines\\": 1}'"}
+  - {name: publish, kind: open_pull_request, depends_on: [count], condition: steps.count.output.lines == 1}
+"""
+    )
+    product.stop()
+    product.start(JOURNEYMAN_FAILPOINTS=f"{moment}=kill")
+    order_id = product.submit(repository, product.script("fix", builds(FIXED)), workflow_type="appends")
+    product.wait_for_end()
+    product.start()
+    order = product.finish(order_id)
+    assert order["status"] == "completed", order
+    assert git(repository, "show", f"{order['git_branch_name']}:count.txt") == "x"
 
 
 def test_a_workflow_with_a_mistake_is_refused_and_says_where(product: Product, tmp_path: Path) -> None:

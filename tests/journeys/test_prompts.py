@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, builds, calls, git, make_repository, says
+from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
 
 MORE: dict[str, Any] = {
     "when": {"role": "build", "contains": "Add a changelog"},
@@ -79,6 +79,30 @@ def test_a_question_is_answered_and_leaves_no_trace(product: Product, tmp_path: 
     assert second["git_commit_count"] == first["git_commit_count"]
 
 
+def test_a_prompt_that_needs_no_change_is_answered_and_spoils_nothing(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    thanks = {"when": {"role": "build", "contains": "Thanks"}, "replies": [says("You are welcome.")]}
+    model = product.script("friendly", PLANS, thanks, ANSWERS, builds(FIXED))
+    order_id = product.submit(repository, model, workflow_type="agent_workflow_plan_build_test")
+    first = product.finish(order_id)
+    assert (first["status"], first["verification"]) == ("completed", "passed"), first
+    prompt(product, order_id, "Thanks, looks good to me!", mode="work")
+    second = finish_round(product, order_id, 2)
+    assert (second["status"], second["verification"]) == ("completed", "passed"), second
+    [answered] = [event for event in product.events(order_id) if event["type"] == "agent_answered"]
+    assert answered["text"] == "You are welcome."
+    steps = product.get(f"/api/agent-work-orders/{order_id}/steps")["steps"]
+    later = {one["step"]: one["status"] for one in steps if one["round"] == 2}
+    assert later == {"build": "completed", "verify": "skipped", "publish": "skipped"}
+    assert second["git_commit_count"] == first["git_commit_count"]
+    assert (
+        "An answer begins"
+        in prompt(product, order_id, "Mark the pull request as ready for review")["message"]
+    )
+
+
 def test_prompts_wait_in_order_while_a_round_runs_and_can_be_taken_back(
     product: Product, tmp_path: Path
 ) -> None:
@@ -115,8 +139,25 @@ def test_cancelling_an_order_takes_its_waiting_prompts_back(product: Product, tm
     [taken_back] = product.get(f"/api/agent-work-orders/{order_id}/prompts")["prompts"]
     assert taken_back["status"] == "cancelled"
     assert product.order(order_id)["status"] == "cancelled"
+
+
+def test_work_after_a_cancelled_round_begins_without_what_that_round_left(
+    product: Product, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "cancelled", tests="import adder\n")
+    model = product.script("waits", MORE, ANSWERS, WAITS)
+    order_id = product.submit(repository, model, workflow_type="agent_workflow_build")
+    product.until(order_id, lambda event: event["type"] == "tool_call_started" and event["tool"] == "shell")
+    product.request("POST", f"/api/agent-work-orders/{order_id}/cancel")
+    kept = product.order(order_id)["kept"]
+    assert kept["snapshot_ref"].startswith("refs/journeyman/snapshots/")
     prompt(product, order_id, "Add a changelog")
-    assert finish_round(product, order_id, 2)["status"] == "completed"
+    order = finish_round(product, order_id, 2)
+    assert order["status"] == "completed", order
+    assert git(repository, "show", f"{order['git_branch_name']}:CHANGES.md") == "# Changes"
+    assert git(repository, "show", f"{order['git_branch_name']}:adder.py") == BROKEN.strip()
+    [mirror] = (product.home / "mirrors").glob("*-cancelled-*.git")
+    assert git(mirror, "show", f"{kept['snapshot_ref']}:adder.py") == FIXED.strip(), "it is still there"
 
 
 def test_a_prompt_that_cannot_be_taken_is_refused(product: Product, tmp_path: Path) -> None:

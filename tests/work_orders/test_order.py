@@ -1,6 +1,7 @@
 """Names and texts of an order, which end up in refs, shells and prompts."""
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -15,10 +16,28 @@ from journeyman.work_orders.order import (
     new_order_id,
     title_of,
 )
+from tests.work_orders.orders import an_order
 
 
 def test_an_order_id_is_what_the_contract_says() -> None:
     assert re.fullmatch(r"wo-[0-9a-z]{8}", new_order_id())
+
+
+@given(st.text(max_size=300))
+def test_a_title_holds_nothing_that_cannot_be_seen(prompt: str) -> None:
+    seen = title_of(prompt).replace("\u200c", "").replace("\u200d", "")
+    assert not {unicodedata.category(c) for c in seen} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def test_a_title_does_not_turn_its_text_around() -> None:
+    assert title_of("\u2066Fix\u202e the\tpager\u200f\n\nMore.") == "Fix the pager"
+
+
+def test_a_cancelled_order_says_what_is_kept_of_it() -> None:
+    order = an_order(status="cancelled", snapshot_ref="refs/journeyman/snapshots/wo-1/1")
+    assert order.kept is not None
+    assert order.kept.snapshot_ref == "refs/journeyman/snapshots/wo-1/1"
+    assert an_order(status="completed").kept is None
 
 
 def test_a_branch_name_tells_the_task_and_the_order() -> None:

@@ -177,7 +177,26 @@ async def test_only_orders_that_are_not_at_their_end_are_unfinished(orders: Work
     assert [o.agent_work_order_id for o in await orders.unfinished()] == [waiting.agent_work_order_id]
 
 
-async def test_only_a_completed_step_of_the_current_round_counts_as_completed(orders: WorkOrders) -> None:
+async def test_only_the_time_that_an_order_is_worked_on_counts(orders: WorkOrders) -> None:
+    order = an_order()
+    order_id = order.agent_work_order_id
+    await orders.create(order)
+    begun = await orders.change(order_id, status="running")
+    assert begun.active_since is not None
+    assert (await orders.change(order_id, status="running")).active_since == begun.active_since
+    rests = await orders.change(order_id, status="awaiting_approval")
+    assert rests.active_since is None
+    assert rests.active_seconds == (rests.updated_at - begun.active_since).total_seconds()
+    waits = await orders.change(order_id, status="pending")
+    assert waits.active_seconds == rests.active_seconds
+    again = await orders.change(order_id, status="running")
+    ended = await orders.change(order_id, status="completed")
+    assert again.active_since is not None
+    passed = (ended.updated_at - again.active_since).total_seconds()
+    assert ended.active_seconds == pytest.approx(rests.active_seconds + passed)
+
+
+async def test_only_a_step_of_the_current_round_counts_as_begun(orders: WorkOrders) -> None:
     order = an_order(round=2)
     order_id = order.agent_work_order_id
     await orders.create(order)
@@ -192,14 +211,12 @@ async def test_only_a_completed_step_of_the_current_round_counts_as_completed(or
         started_at=now,
     )
     await orders.save_step(replace(record, round=1, status="completed", completed_at=now))
+    assert await orders.current_step(order_id, "build") is None
     await orders.save_step(record)
-    assert await orders.completed_step(order_id, "build") is None
-    ended = replace(record, status="completed", completed_at=now, output={"x": 1})
-    await orders.save_step(ended)
-    assert await orders.completed_step(order_id, "build") == ended
+    assert await orders.current_step(order_id, "build") == record
 
 
-async def test_an_approval_says_nothing_about_a_later_commit(orders: WorkOrders) -> None:
+async def test_a_decision_takes_the_place_of_its_question(orders: WorkOrders) -> None:
     approval = Approval(
         agent_work_order_id="wo-1",
         round=1,
@@ -209,10 +226,8 @@ async def test_an_approval_says_nothing_about_a_later_commit(orders: WorkOrders)
     )
     await orders.save_approval(approval)
     await orders.save_approval(replace(approval, decision="approved", comment="yes"))
-    known = await orders.approval("wo-1", 1, "release", "a" * 40)
-    assert known is not None
+    [known] = await orders.approvals("wo-1")
     assert (known.decision, known.comment) == ("approved", "yes")
-    assert await orders.approval("wo-1", 1, "release", "b" * 40) is None
 
 
 async def test_a_change_is_decided_by_what_the_order_is_in_that_moment(orders: WorkOrders) -> None:

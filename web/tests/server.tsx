@@ -60,6 +60,8 @@ export const order = (fields: Partial<Order> = {}): Order => ({
   updated_at: "2026-01-01T00:00:00Z",
   execution_started_at: null,
   execution_completed_at: null,
+  active_seconds: 0,
+  active_since: null,
   github_pull_request_url: null,
   pull_request_state: null,
   git_commit_count: 0,

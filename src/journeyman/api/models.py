@@ -27,6 +27,7 @@ from journeyman.work_orders.order import (
     StepStatus,
     Verification,
     WorkOrder,
+    visible,
 )
 from journeyman.work_orders.store import Sort
 from journeyman.workflows.schema import Workflow
@@ -36,8 +37,8 @@ DEFAULT_SANDBOX: SandboxType = "git_worktree"
 
 
 def _without_control_characters(text: str) -> str:
-    if any(ord(character) < 32 or ord(character) == 127 for character in text):
-        raise ValueError("control characters are not accepted")
+    if visible(text) != text:
+        raise ValueError("characters that cannot be seen are not accepted")
     return text
 
 
@@ -94,12 +95,13 @@ class NewWorkOrder(_Request):
 
 
 class WorkOrderChange(_Request):
-    """What is left out, or null, stays as it is."""
+    """What is left out stays as it is, and so does a title or model that is null."""
 
     title: Annotated[Name, Field(pattern=r"\S")] | None = None
     model: Name | None = None
     """As `provider/model`; not while the order runs."""
     budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """Null removes it."""
 
 
 class ListQuery(_Request):
@@ -160,7 +162,7 @@ class AgentWorkOrder(_Answer):
     error_hint: str | None
     """What to do about the error."""
     kept: KeptWork | None
-    """What there is of an order with an error; null without one."""
+    """What there is of an order with an error, or one that was cancelled; null for others."""
     cost_usd: float | None
     """Null when a price is unknown."""
     tokens_in: int
@@ -174,6 +176,10 @@ class AgentWorkOrder(_Answer):
     """Its place in the line while it waits to be started; 1 is the next."""
     resume_at: AwareDatetime | None
     """When a paused order goes on by itself."""
+    active_seconds: float
+    """How long it was worked on, up to its last rest: without the time that it rested or waited."""
+    active_since: AwareDatetime | None
+    """Since when it is worked on; null while it rests or waits."""
 
 
 class OneWorkOrder(_Answer):
@@ -193,7 +199,7 @@ class OneWorkOrder(_Answer):
             logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
             initial_prompt=order.initial_prompt,
             base_branch=order.base_branch,
-            workflow=Workflow.model_validate(order.workflow),
+            workflow=Workflow.model_validate(order.current_workflow),
         )
 
 

@@ -118,7 +118,7 @@ async def check_choices(
     chosen = await _agent(services, agent or order.agent)
     name = _model(services, model or order.model, chosen)
     _check_demo(services, order.repository_url, name)
-    await _check_steps(services, Workflow.model_validate(order.workflow), chosen.name, name)
+    await _check_steps(services, Workflow.model_validate(order.current_workflow), chosen.name, name)
 
 
 def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:

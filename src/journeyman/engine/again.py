@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from journeyman.engine.control import go_on
+from journeyman.engine.control import Round, go_on
+from journeyman.engine.prompts import WORKFLOW_OF
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.events.log import read_all
@@ -20,8 +21,10 @@ from journeyman.events.types import (
     StepStarted,
     StoredEvent,
 )
-from journeyman.work_orders.order import StepRecord, WorkOrder, branch_name_of, new_order_id
+from journeyman.work_orders.order import StepRecord, WorkOrder, branch_name_of, new_order_id, title_of
+from journeyman.work_orders.prompts import Prompt
 from journeyman.workflows.graph import upstream_of
+from journeyman.workflows.loader import library
 from journeyman.workflows.schema import Workflow
 
 
@@ -50,39 +53,96 @@ def commit_before(events: Iterable[StoredEvent], round: int, step: str) -> str |
     )
 
 
+async def last_round_with(workshop: Workshop, order: WorkOrder, step: str) -> Round:
+    """The round that a step's name refers to: the current one, or the last before it that has the step.
+
+    A question is a round as well, of which nobody means a step.
+    """
+    prompts = await workshop.orders.prompts(order.agent_work_order_id)
+    asked = {one.round: one for one in prompts if one.round is not None}
+    before = sorted((number for number in asked if number != order.round), reverse=True)
+    for number in (order.round, *before, 1):
+        prompt = asked.get(number)
+        workflow = order.workflow if prompt is None else _workflow_of(order, prompt)
+        if any(one["name"] == step and one["kind"] != "answer" for one in workflow["steps"]):
+            return Round(number, prompt.text if prompt else None, workflow, is_first=prompt is None)
+    names = ", ".join(one["name"] for one in order.workflow["steps"])
+    raise InvalidInput(f"the order's workflow has no step {step!r}", hint=f"It has {names}.")
+
+
+def _workflow_of(order: WorkOrder, prompt: Prompt) -> dict[str, Any]:
+    if prompt.round == order.round:
+        return order.current_workflow
+    return library()[WORKFLOW_OF[prompt.mode]].model_dump(mode="json")
+
+
+def check_reached(workflow: Workflow, records: Iterable[StepRecord], step: str) -> None:
+    """Raise a Conflict where a step cannot be begun again because what comes before it was never done."""
+    may_fail = {one.name for one in workflow.steps if one.on_failure == "continue"}
+    ended = {
+        one.step
+        for one in records
+        if one.status in ("completed", "skipped") or (one.status == "failed" and one.step in may_fail)
+    }
+    needs = {one.name: one.depends_on for one in workflow.steps}
+    if missing := sorted(upstream_of(step, needs) - ended):
+        raise Conflict(
+            f"the step {step} comes after {', '.join(missing)}, which this order has not done",
+            hint=f"Begin from {missing[0]} instead.",
+        )
+
+
+async def _begin_from(workshop: Workshop, order: WorkOrder, step: str) -> tuple[Round, list[StepRecord]]:
+    """The round that a step is to be begun again in, and the records of that round's steps."""
+    round = await last_round_with(workshop, order, step)
+    every = await workshop.orders.steps(order.agent_work_order_id)
+    records = [record for record in every if record.round == round.number]
+    check_reached(Workflow.model_validate(round.workflow), records, step)
+    return round, records
+
+
 async def retry_from(workshop: Workshop, order_id: str, step: str) -> WorkOrder:
     """Do a step and everything after it again, from what the branch held before it."""
     order = await workshop.orders.get(order_id)
-    workflow = Workflow.model_validate(order.workflow)
-    redo = from_step_on(workflow, step)
+    round, _ = await _begin_from(workshop, order, step)
     if not order.is_finished:
         raise Conflict(
             f"the order is {order.status}, so no step can be done again", hint="Cancel it first, or wait."
         )
-    before, head = await _place_of(workshop, order, step)
+    before, head = await _place_of(workshop, order, round, step)
     return await go_on(
-        workshop, order_id, after="end", redo=redo, start_commit_sha=before, redo_after_sha=head
+        workshop,
+        order_id,
+        after="end",
+        redo=from_step_on(Workflow.model_validate(round.workflow), step),
+        back_to=round,
+        start_commit_sha=before,
+        redo_after_sha=head,
     )
 
 
 async def fork(
     workshop: Workshop, order_id: str, step: str, *, prompt: str | None, **changes: Any
 ) -> WorkOrder:
-    """Another order that has done what this one did before a step, and goes on from there by itself."""
+    """Another order that has done what this one did before a step, and goes on from there by itself.
+
+    With a task of its own it has a title and a branch of its own as well.
+    """
     order = await workshop.orders.get(order_id)
-    workflow = Workflow.model_validate(order.workflow)
-    redo = from_step_on(workflow, step)
-    before, _ = await _place_of(workshop, order, step)
+    round, records = await _begin_from(workshop, order, step)
+    redo = from_step_on(Workflow.model_validate(round.workflow), step)
+    before, _ = await _place_of(workshop, order, round, step)
+    title = title_of(prompt) if prompt else order.title
     new_id, now = new_order_id(), datetime.now(UTC)
     forked = WorkOrder(
         agent_work_order_id=new_id,
         repository_url=order.repository_url,
         sandbox_type=order.sandbox_type,
         workflow_type=order.workflow_type,
-        workflow=order.workflow,
-        title=order.title,
-        initial_prompt=prompt or order.round_prompt or order.initial_prompt,
-        git_branch_name=branch_name_of(order.title, new_id),
+        workflow=round.workflow,
+        title=title,
+        initial_prompt=prompt or round.prompt or order.initial_prompt,
+        git_branch_name=branch_name_of(title, new_id),
         base_branch=order.base_branch,
         base_commit_sha=order.base_commit_sha,
         start_commit_sha=before,
@@ -104,8 +164,8 @@ async def fork(
     )
     done = [
         _inherited(record, new_id)
-        for record in await workshop.orders.steps(order_id)
-        if record.round == order.round and record.step not in redo and record.status == "completed"
+        for record in records
+        if record.step not in redo and record.status == "completed"
     ]
     await workshop.orders.create(forked, created, steps_done=done)
     return forked
@@ -124,12 +184,14 @@ def _inherited(record: StepRecord, order_id: str) -> StepRecord:
     )
 
 
-async def _place_of(workshop: Workshop, order: WorkOrder, step: str) -> tuple[str | None, str | None]:
+async def _place_of(
+    workshop: Workshop, order: WorkOrder, round: Round, step: str
+) -> tuple[str | None, str | None]:
     """What the branch was at before a step, and what it is at now; a Conflict when people wrote since."""
     if order.base_commit_sha is None:
         return None, None
     events = await read_all(workshop.orders.database, order.agent_work_order_id)
-    before = commit_before(events, order.round, step) or order.base_commit_sha
+    before = commit_before(events, round.number, step) or order.base_commit_sha
     mirror = await workshop.mirror_of(order)
     head = await mirror.branch_head(order.git_branch_name)
     if head is None:

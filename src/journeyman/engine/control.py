@@ -5,6 +5,7 @@ same round: our own records say which steps are completed, and those are not don
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -28,6 +29,18 @@ from journeyman.workflows.schema import Workflow
 Stop = Literal["paused", "cancelled"]
 Rest = Stop | Literal["awaiting_approval"]
 Standstill = Literal["pause", "failure", "approval", "end"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of an order: what it was asked for, and the workflow that it carries out."""
+
+    number: int
+    prompt: str | None
+    workflow: dict[str, Any]
+    is_first: bool
+    """Whether the workflow is the order's own."""
+
 
 _MAY_REST: dict[Rest, frozenset[Status]] = {
     "paused": frozenset({"pending", "running"}),
@@ -164,18 +177,30 @@ async def go_on(
     *,
     after: Standstill,
     redo: frozenset[str] = frozenset(),
+    back_to: Round | None = None,
     **changes: Any,
 ) -> WorkOrder:
-    """Let an order wait in line again, to go on where it was stopped; `redo` are more steps to do again."""
+    """Let an order wait in line again, to go on where it was stopped.
+
+    `redo` are more steps to do again, `back_to` is an earlier round to go on with instead of the current.
+    """
     order = await workshop.orders.get(order_id)
     stopped = _RESTED[after]
     if order.status not in stopped:
         other = "Use retry for one that failed." if after == "pause" else "Use resume for one that is paused."
         raise Conflict(f"the order is {order.status}, not {' or '.join(stopped)}", hint=other)
     told: Event = AgentWorkOrderRetried() if after in ("failure", "end") else AgentWorkOrderResumed()
-    workflow = Workflow.model_validate(order.workflow)
-    records = [record for record in await workshop.orders.steps(order_id) if record.round == order.round]
-    await workshop.orders.reopen_steps(order_id, order.round, steps_to_redo(workflow, records) | redo)
+    round = order.round
+    workflow = Workflow.model_validate(order.current_workflow)
+    if back_to is not None:
+        round, workflow = back_to.number, Workflow.model_validate(back_to.workflow)
+        changes |= {
+            "round": round,
+            "round_prompt": back_to.prompt,
+            "round_workflow": None if back_to.is_first else back_to.workflow,
+        }
+    records = [record for record in await workshop.orders.steps(order_id) if record.round == round]
+    await workshop.orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo)
     return await workshop.orders.change(
         order_id,
         told,

@@ -22,7 +22,7 @@ async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, wo
     """
     order = await workshop.orders.get(order_id)
     repository = workshop.repository(order)
-    only_asks = all(step["kind"] == "answer" for step in order.workflow["steps"])
+    only_asks = all(step["kind"] == "answer" for step in order.current_workflow["steps"])
     if not only_asks:
         forge = workshop.forges[repository.forge]
         order = await check_still_open(workshop.orders, forge, repository, order)

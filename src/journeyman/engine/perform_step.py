@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import BaseModel
+
 from journeyman import telemetry
 from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.people import meet_people
 from journeyman.engine.retries import some_jitter, wait_before_retry
-from journeyman.engine.waiting import approved
+from journeyman.engine.waiting import Siblings, approved
 from journeyman.engine.workshop import Workshop, order_context
 from journeyman.errors import (
     AgentFailed,
@@ -40,7 +42,7 @@ from journeyman.events.types import (
 )
 from journeyman.steps import VERBS
 from journeyman.steps.bench import ChecksOutdated, StepBroken
-from journeyman.work_orders.lifecycle import PHASE_OF_KIND
+from journeyman.work_orders.lifecycle import PHASE_OF_KIND, outdated
 from journeyman.work_orders.order import StepRecord, StepStatus, WorkOrder
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
@@ -93,18 +95,22 @@ async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | No
     return None
 
 
-async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
+async def perform(
+    workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
+) -> Done:
     """Make one move of a round, and write down how it went.
 
     A crash can fall between our record and the engine's: a step that our record calls completed is not
     begun again.
     """
-    earlier = await workshop.orders.completed_step(order_id, move.step.name)
-    if earlier is not None:
+    earlier = await workshop.orders.current_step(order_id, move.step.name)
+    if earlier is not None and earlier.status == "completed":
         return Done(kind=earlier.kind, status="completed", output=earlier.output or {})
     match move:
         case Run(spec):
-            return await _run_if_allowed(_Attempts(workshop, order_id, spec, done))
+            cut_off = earlier if earlier is not None and earlier.completed_at is None else None
+            saved = cut_off.output if cut_off else None
+            return await _run_if_allowed(_Attempts(workshop, order_id, spec, done, saved), siblings)
         case Skip(spec, reason):
             skipped = StepSkipped(step=spec.name, kind=spec.kind, reason=reason)
             return await _note(workshop, order_id, spec, Done(kind=spec.kind, status="skipped"), skipped)
@@ -113,14 +119,18 @@ async def perform(workshop: Workshop, order_id: str, move: Move, done: Mapping[s
             return await _note_failure(workshop, order_id, spec, wrong)
 
 
-async def _run_if_allowed(step: "_Attempts") -> Done:
+async def _run_if_allowed(step: "_Attempts", siblings: Siblings) -> Done:
+    """Begin a step when a person let it: what is decided while others are at work takes effect at once."""
     workshop, order_id, spec = step.workshop, step.order_id, step.spec
     if spec.requires_approval:
         try:
-            if not await approved(workshop, await workshop.orders.get(order_id), spec):
-                return Done(kind=spec.kind, status="awaiting_approval")
+            while not await approved(workshop, await workshop.orders.get(order_id), spec):
+                siblings.rests(spec.name)
+                if not await siblings.wait():
+                    return Done(kind=spec.kind, status="awaiting_approval")
         except NotAllowed as rejected:
             return await _note_failure(workshop, order_id, spec, rejected)
+        siblings.at_work(spec.name)
     return await _run(step)
 
 
@@ -155,6 +165,8 @@ class _Attempts:
     order_id: str
     spec: StepSpec
     done: Mapping[str, Done]
+    saved_output: Mapping[str, Any] | None
+    """What an attempt that was cut off had saved of its result."""
 
 
 async def _run(step: _Attempts) -> Done:
@@ -163,7 +175,7 @@ async def _run(step: _Attempts) -> Done:
     attempt = 1
     while True:
         record = await _start(step, attempt, started_at)
-        end, error = await _attempt(step)
+        end, error = await _attempt(step, record)
         if error is None:
             break
         wait = wait_before_retry(
@@ -179,6 +191,8 @@ async def _run(step: _Attempts) -> Done:
         attempt += 1
         await orders.emit(step.order_id, _told_retry(spec.name, attempt, wait, error))
         await asyncio.sleep(wait)
+        latest = await orders.current_step(step.order_id, spec.name)
+        step = replace(step, saved_output=latest.output if latest else None)
     duration = round(time.monotonic() - began, 3)
     ended = replace(
         record,
@@ -207,6 +221,7 @@ async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRec
         status="running",
         attempts=attempt,
         started_at=started_at,
+        output=None if step.saved_output is None else dict(step.saved_output),
     )
     events: list[Event] = [StepStarted(step=spec.name, kind=spec.kind, attempt=attempt)]
     changes: dict[str, Any] = {}
@@ -214,16 +229,23 @@ async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRec
     if phase is not None and order.current_phase != phase:
         events.insert(0, WorkflowPhaseStarted(phase=phase))
         changes["current_phase"] = phase
+    if spec.kind == "verify":
+        changes["verification"] = outdated(order.verification)
     await step.workshop.orders.save_step(record, *events, **changes)
     return record
 
 
-async def _attempt(step: _Attempts) -> tuple[Done, JourneymanError | None]:
+async def _attempt(step: _Attempts, record: StepRecord) -> tuple[Done, JourneymanError | None]:
     spec = step.spec
+
+    async def save_output(output: BaseModel) -> None:
+        await step.workshop.orders.save_step(replace(record, output=output.model_dump(mode="json")))
+
     try:
         async with asyncio.timeout(spec.timeout) as limit:
             order = await step.workshop.orders.get(step.order_id)
-            bench = await step.workshop.lay_bench(order, spec, step.done)
+            bench = await step.workshop.lay_bench(order, spec, step.done, limit, save_output)
+            bench = replace(bench, attempt=record.attempts, saved_output=step.saved_output)
             output = await VERBS[spec.kind](bench)
     except TimeoutError as error:
         ours = _timed_out(spec) if limit.expired() else as_ours(error)

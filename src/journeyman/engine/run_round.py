@@ -1,7 +1,8 @@
 """★ The story of a round: from an accepted work order to a draft pull request.
 
 Begin: the branch and its workspace are made. Then, until nothing may happen any more, ask
-what may happen next and do all of it at once. Finish: say how it went, and why.
+what may happen next and do all of it at once. A step that waits for a person is among it each time, so that
+an open question stops nothing but what depends on it. Finish: say how it went, and why.
 
 Every line that touches the world is a durable step: after a crash the story is read again from the top,
 steps that ended are not done again, and because `next_moves` depends only on how they ended, the second
@@ -20,6 +21,7 @@ from journeyman.engine.control import Rest, Stop, rest, what_pauses
 from journeyman.engine.end_round import end_round
 from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
+from journeyman.engine.waiting import Siblings, heed
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Superseded
 from journeyman.workflows.progress import Done, Move, next_moves, to_repeat
@@ -71,15 +73,20 @@ class Rounds(DBOSConfiguredInstance):
             return await _rest(workshop, order_id, "paused", because)
         done: dict[str, Done] = {}
         if beginning.status == "completed":
+            waiting: set[str] = set()
             while moves := next_moves(workflow, done, beginning.output):
+                names = [move.step.name for move in moves]
+                if waiting.issuperset(names):
+                    return await self._await_decisions(workshop, order_id, waiting)
+                siblings = Siblings(names)
                 ends = await asyncio.gather(
-                    *(self._perform(workshop, order_id, move, done) for move in moves)
+                    *(self._perform(workshop, order_id, move, done, siblings) for move in moves)
                 )
                 if (because := what_pauses(ends)) is not None:
                     return await _rest(workshop, order_id, "paused", because)
-                if any(end.status == "awaiting_approval" for end in ends):
-                    return await _rest(workshop, order_id, "awaiting_approval")
-                done |= {move.step.name: end for move, end in zip(moves, ends, strict=True)}
+                ended = dict(zip(names, ends, strict=True))
+                waiting = {name for name, end in ended.items() if end.status == "awaiting_approval"}
+                done |= {name: end for name, end in ended.items() if name not in waiting}
                 if again := to_repeat(workflow, done):
                     await self._reopen(workshop, order_id, round, again)
                     done = {name: end for name, end in done.items() if name not in again}
@@ -90,12 +97,29 @@ class Rounds(DBOSConfiguredInstance):
             **await DBOS.run_step_async({"name": "begin"}, _begin_once, workshop, order_id, round, attempt)
         )
 
-    async def _perform(self, workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]) -> Done:
-        return Done(
-            **await DBOS.run_step_async(
-                {"name": f"step {move.step.name}"}, _perform_once, workshop, order_id, move, dict(done)
+    async def _perform(
+        self, workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
+    ) -> Done:
+        try:
+            return Done(
+                **await DBOS.run_step_async(
+                    {"name": f"step {move.step.name}"},
+                    _perform_once,
+                    workshop,
+                    order_id,
+                    move,
+                    dict(done),
+                    siblings,
+                )
             )
-        )
+        finally:
+            siblings.rests(move.step.name)
+
+    async def _await_decisions(self, workshop: Workshop, order_id: str, steps: set[str]) -> str:
+        """Nothing can move before a person decides: the attempt ends, and the decision begins the next."""
+        status = await _rest(workshop, order_id, "awaiting_approval")
+        await outlast(lambda: heed(self._workshop, order_id, steps))
+        return status
 
     async def _reopen(self, workshop: Workshop, order_id: str, round: int, steps: frozenset[str]) -> None:
         await DBOS.run_step_async(
@@ -157,9 +181,9 @@ async def _begin_once(workshop: Workshop, order_id: str, round: int, attempt: in
 
 
 async def _perform_once(
-    workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done]
+    workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
 ) -> dict[str, Any]:
-    return asdict(await outlast(lambda: perform(workshop, order_id, move, done)))
+    return asdict(await outlast(lambda: perform(workshop, order_id, move, done, siblings)))
 
 
 # The last thing of a round is no durable step: it may be repeated, and the round's end is stored after it.

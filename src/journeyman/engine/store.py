@@ -23,7 +23,7 @@ from journeyman.events.types import (
     Event,
 )
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders, order_of
+from journeyman.work_orders.store import WorkOrders, order_of, time_worked
 from journeyman.work_orders.tables import steps, work_orders
 
 _CLAIMING_LOCK = 870_004
@@ -171,6 +171,9 @@ class Claims:
                 & (column.round == held.round)
                 & (column.attempt == held.attempt)
             )
+            now = datetime.now(UTC)
+            rows = (await writing.execute(select(work_orders).where(same_attempt))).mappings().all()
+            worked = [time_worked(order_of(row), is_active=False, now=now) for row in rows]
             changed = await writing.execute(
                 update(work_orders)
                 .where(same_attempt)
@@ -179,7 +182,8 @@ class Claims:
                     attempt=held.attempt + 1,
                     worker_id=None,
                     stop_requested=None,
-                    updated_at=datetime.now(UTC),
+                    updated_at=now,
+                    **(worked[0] if worked else {}),
                 )
             )
             if not changed.rowcount:

@@ -1,11 +1,15 @@
 """Steps that wait for a person.
 
-A round does not wait: it ends its attempt, with the order in `awaiting_approval`, and the decision begins
-the next one. So a question holds no place that another order could use, however long the answer takes.
+A round does not wait for the answer: what does not depend on the step goes on, then the attempt ends, with
+the order in `awaiting_approval`, and the decision begins the next one. So a question holds no place that
+another order could use, however long the answer takes. A decision is taken whenever the question is open.
 """
 
+import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from journeyman.engine.again import from_step_on
 from journeyman.engine.control import go_on
@@ -18,6 +22,34 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.schema import StepSpec, Workflow
 
+_LOOK_SECONDS = 1.0
+
+
+class Siblings:
+    """The steps of a round that move at the same time: a question stays open while one of them is at work."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._at_work = set(names)
+        self._ended = asyncio.Event()
+
+    def at_work(self, name: str) -> None:
+        self._at_work.add(name)
+        self._ended.clear()
+
+    def rests(self, name: str) -> None:
+        """The step has ended, or waits for a person."""
+        self._at_work.discard(name)
+        if not self._at_work:
+            self._ended.set()
+
+    async def wait(self) -> bool:
+        """Wait for a moment, or until nobody is at work any more; says whether somebody is."""
+        try:
+            await asyncio.wait_for(self._ended.wait(), _LOOK_SECONDS)
+        except TimeoutError:
+            return True
+        return False
+
 
 async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool:
     """Whether a person let the step run on what the branch holds now; asks, when nobody was asked yet.
@@ -26,17 +58,17 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
     was asked already is not asked again.
     """
     order_id = order.agent_work_order_id
-    commit_sha = await workshop.head(order)
-    known = await workshop.orders.approval(order_id, order.round, spec.name, commit_sha)
-    if known is None or known.decision == "rework":
+    head = await workshop.head(order)
+    known = newest_questions(await workshop.orders.approvals(order_id), order.round).get(spec.name)
+    if known is None or _is_reworked(order, known) or await _has_moved_on(workshop, order, known, head):
         question = Approval(
             agent_work_order_id=order_id,
             round=order.round,
             step=spec.name,
-            commit_sha=commit_sha,
+            commit_sha=head,
             requested_at=datetime.now(UTC),
         )
-        asked = ApprovalRequested(step=spec.name, kind=spec.kind, commit_sha=commit_sha)
+        asked = ApprovalRequested(step=spec.name, kind=spec.kind, commit_sha=head)
         await workshop.orders.save_approval(question, asked)
         return False
     if known.decision == "rejected":
@@ -45,6 +77,35 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
             hint="Send a prompt that says what should change, or retry from a step.",
         )
     return known.decision == "approved"
+
+
+def newest_questions(approvals: Iterable[Approval], round: int) -> dict[str, Approval]:
+    """What was last asked in a round about each step; approvals come oldest first."""
+    return {one.step: one for one in approvals if one.round == round}
+
+
+def _is_reworked(order: WorkOrder, known: Approval) -> bool:
+    """Whether what was sent back has been done again since, as far as it was."""
+    return known.decision == "rework" and order.redo_after_sha == known.commit_sha
+
+
+async def _has_moved_on(workshop: Workshop, order: WorkOrder, known: Approval, head: str) -> bool:
+    """Whether the branch holds something that the person was not asked about.
+
+    What steps commit that the asking step does not depend on goes on beside it, as the workflow says, and
+    changes nothing about the answer. Commits of people do, and so does work before the step that was done
+    again.
+    """
+    if head == known.commit_sha:
+        return False
+    needs = _needs(order)
+    beside = needs.keys() - upstream_of(known.step, needs)
+    mirror = workshop.mirrors.at(workshop.repository(order))
+    return any(
+        (commit.order_id, commit.round) != (order.agent_work_order_id, str(order.round))
+        or commit.step not in beside
+        for commit in await mirror.commits(known.commit_sha, head)
+    )
 
 
 async def decide(
@@ -56,21 +117,21 @@ async def decide(
 ) -> WorkOrder:
     """Write a person's decision down and let the order go on with it. None means the one step that waits."""
     order = await workshop.orders.get(order_id)
-    known = [one for one in await workshop.orders.approvals(order_id) if one.round == order.round]
-    open_ones = [one for one in known if one.decision == "waiting" and step in (None, one.step)]
-    if not open_ones and any(step in (None, one.step) and one.decision == decision for one in known):
+    asked = newest_questions(await workshop.orders.approvals(order_id), order.round)
+    meant = [one for one in asked.values() if step in (None, one.step)]
+    open_ones = [one for one in meant if one.decision == "waiting"]
+    if not open_ones and (said := [one for one in meant if one.decision == decision]):
         # Said before. A crash may have come between the decision and its effect.
-        [*_, said] = [one for one in known if step in (None, one.step) and one.decision == decision]
-        return await _take_effect(workshop, order, said) if order.status == "awaiting_approval" else order
-    if order.status != "awaiting_approval" or not open_ones:
+        return await _take_effect(workshop, order_id, said[-1])
+    if order.is_finished or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
             hint="The order's page, or `jm show`, tells what it is doing.",
         )
-    if len({one.step for one in open_ones}) > 1:
-        names = ", ".join(sorted({one.step for one in open_ones}))
+    if len(open_ones) > 1:
+        names = ", ".join(sorted(one.step for one in open_ones))
         raise Conflict(f"several steps wait for a decision: {names}", hint="Name the step.")
-    answer = replace(open_ones[-1], decision=decision, comment=comment, decided_at=datetime.now(UTC))
+    answer = replace(open_ones[0], decision=decision, comment=comment, decided_at=datetime.now(UTC))
     if decision == "rework":
         _made_by(order, answer.step)
         if not comment.strip():
@@ -79,29 +140,48 @@ async def decide(
     failpoint("approval_received")
     await workshop.orders.save_approval(answer, told)
     failpoint("approval_recorded")
-    return await _take_effect(workshop, order, answer)
+    return await _take_effect(workshop, order_id, answer)
 
 
-async def _take_effect(workshop: Workshop, order: WorkOrder, answer: Approval) -> WorkOrder:
-    if answer.decision != "rework":
-        return await go_on(workshop, order.agent_work_order_id, after="approval")
-    maker = _made_by(order, answer.step)
-    redo = from_step_on(Workflow.model_validate(order.workflow), maker)
-    # The work goes on from what there is: only the commits so far no longer count as having done it.
-    return await go_on(
-        workshop,
-        order.agent_work_order_id,
-        after="approval",
-        redo=redo,
-        redo_after_sha=answer.commit_sha,
-        start_commit_sha=None,
-    )
+async def heed(workshop: Workshop, order_id: str, steps: Iterable[str]) -> None:
+    """Let an order that has just come to rest go on where one of its questions was answered meanwhile.
+
+    Whoever decides looks at the order after writing the decision, this looks at the decisions after the
+    order's rest is written: so one of the two sees the other.
+    """
+    order = await workshop.orders.get(order_id)
+    asked = newest_questions(await workshop.orders.approvals(order_id), order.round)
+    for one in (asked[step] for step in steps if step in asked):
+        if one.decision != "waiting" and not _is_reworked(order, one):
+            await _take_effect(workshop, order_id, one)
+
+
+async def _take_effect(workshop: Workshop, order_id: str, answer: Approval) -> WorkOrder:
+    """Let the order go on, if it rests: one that is under way looks by itself, and waits where it cannot."""
+    order = await workshop.orders.get(order_id)
+    if order.status != "awaiting_approval":
+        return order
+    redo: frozenset[str] = frozenset()
+    changes: dict[str, Any] = {}
+    if answer.decision == "rework":
+        maker = _made_by(order, answer.step)
+        redo = from_step_on(Workflow.model_validate(order.current_workflow), maker)
+        # The work goes on from what there is: only the commits so far no longer count as having done it.
+        changes = {"redo_after_sha": answer.commit_sha, "start_commit_sha": None}
+    try:
+        return await go_on(workshop, order_id, after="approval", redo=redo, **changes)
+    except Conflict:  # it was let go on by another decision, or by `heed`, in this moment
+        return await workshop.orders.get(order_id)
+
+
+def _needs(order: WorkOrder) -> dict[str, tuple[str, ...]]:
+    workflow = Workflow.model_validate(order.current_workflow)
+    return {one.name: one.depends_on for one in workflow.steps}
 
 
 def _made_by(order: WorkOrder, step: str) -> str:
     """The last step before this one in which an agent made what is now judged."""
-    workflow = Workflow.model_validate(order.workflow)
-    needs = {one.name: one.depends_on for one in workflow.steps}
+    workflow, needs = Workflow.model_validate(order.current_workflow), _needs(order)
     before = upstream_of(step, needs)
     made = [one for one in workflow.steps if one.name in before and one.kind in ("plan", "build")]
     if not made:

@@ -174,7 +174,11 @@ class Worker:
     async def _begin(self, order: WorkOrder) -> None:
         with SetWorkflowID(f"{order.agent_work_order_id}-{order.round}-{order.attempt}"):
             await DBOS.start_workflow_async(
-                self._rounds.run_round, order.agent_work_order_id, order.round, order.attempt, order.workflow
+                self._rounds.run_round,
+                order.agent_work_order_id,
+                order.round,
+                order.attempt,
+                order.current_workflow,
             )
         failpoint("enqueued")
 

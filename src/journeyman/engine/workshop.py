@@ -7,10 +7,12 @@ nothing but time.
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from pydantic import BaseModel
 
 from journeyman import telemetry
 from journeyman.agents.base import About, Agent
@@ -42,6 +44,7 @@ from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxS
 from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
+from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import Decision, WorkOrders
@@ -160,7 +163,7 @@ class Workshop:
             told = GitCommitCreated(
                 commit_sha=commit_sha, message=message.subject, phase="implementing", step="prepare", **counts
             )
-            await self.orders.change(order_id, told, **counts)
+            await self.orders.change(order_id, told, **counts, verification=outdated(order.verification))
 
     async def mirror_of(self, order: WorkOrder) -> Mirror:
         """The mirror with what the order holds by now, wherever its worker is."""
@@ -189,7 +192,14 @@ class Workshop:
         """The commit that the order's branch is at."""
         return await (await self._open_workspace(order, self.repository(order))).head()
 
-    async def lay_bench(self, order: WorkOrder, spec: StepSpec, done: Mapping[str, Done]) -> Bench:
+    async def lay_bench(
+        self,
+        order: WorkOrder,
+        spec: StepSpec,
+        done: Mapping[str, Done],
+        time_limit: asyncio.Timeout,
+        save_output: Callable[[BaseModel], Awaitable[None]],
+    ) -> Bench:
         repository = self.repository(order)
         forge = self.forges[repository.forge]
         workspace = await self._open_workspace(order, repository)
@@ -226,6 +236,8 @@ class Workshop:
             open_sandbox=open_sandbox,
             clean_sandbox=clean_sandbox,
             workspace_lock=self._locks.setdefault(order.agent_work_order_id, asyncio.Lock()),
+            time_limit=time_limit,
+            save_output=save_output,
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
@@ -356,7 +368,7 @@ class Workshop:
 
     def _agents_of(self, order: WorkOrder) -> list[About]:
         """The agents of all steps: they share a jail, which shows what any of them needs."""
-        named = (step.get("agent") for step in order.workflow["steps"])
+        named = (step.get("agent") for step in order.current_workflow["steps"])
         return [self._agent(name).about for name in {order.agent, *filter(None, named)}]
 
     async def _open_workspace(self, order: WorkOrder, repository: Repository) -> Workspace:

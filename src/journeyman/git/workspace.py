@@ -191,12 +191,15 @@ class Workspace:
             number, newest = await self.newest_snapshot()
             if newest == f"{tree} {head}":
                 return None
-            commit_sha = self.write_commit(tree, head, f"Snapshot of {self.order_id}\n", JOURNEYMAN)
-            ref = f"{SNAPSHOTS}{self.order_id}/{number + 1}"
-            self.mirror.drop_stale_lock(ref)
-            await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
-            failpoint("snapshot_taken")
-            return Snapshot(ref, commit_sha)
+            return await self._write_snapshot(tree, head, number + 1)
+
+    async def _write_snapshot(self, tree: str, head: str, number: int) -> Snapshot:
+        commit_sha = self.write_commit(tree, head, f"Snapshot of {self.order_id}\n", JOURNEYMAN)
+        ref = f"{SNAPSHOTS}{self.order_id}/{number}"
+        self.mirror.drop_stale_lock(ref)
+        await git("update-ref", ref, commit_sha, "", git_dir=self.mirror.path)
+        failpoint("snapshot_taken")
+        return Snapshot(ref, commit_sha)
 
     async def uncommitted_tree(self) -> tuple[str, str | None]:
         """The head, and the tree of all files where it differs from the head's; for the lock's holder."""
@@ -211,10 +214,29 @@ class Workspace:
     async def restore(self, commit: str) -> None:
         """Throw away what is not committed: files and index as in the commit. Ignored files stay."""
         async with self.locked():
-            index = await self._copied_index()
-            await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
-            await index.write_files("clean", "-ffdq")
-            await self._take_over(index, hash_bytes=len(commit) // 2)
+            await self._reset(commit)
+
+    async def _reset(self, commit: str) -> None:
+        index = await self._copied_index()
+        await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
+        await index.write_files("clean", "-ffdq")
+        await self._take_over(index, hash_bytes=len(commit) // 2)
+
+    async def set_aside(self) -> Snapshot | None:
+        """Keep what is not committed as a snapshot, then bring the files back to the branch's head.
+
+        None when there is nothing to keep. A workspace that is made again begins from the head as well: the
+        newest snapshot is one of the clean tree.
+        """
+        async with self.locked():
+            head, tree = await self.uncommitted_tree()
+            if tree is None:
+                return None
+            number, _ = await self.newest_snapshot()
+            kept = await self._write_snapshot(tree, head, number + 1)
+            await self._reset(head)
+            await self._write_snapshot(await self.mirror.tree_of(head), head, number + 2)
+            return kept
 
     async def move_to(self, head: str, snapshot: str | None) -> None:
         """Bring the files to another head, or to a snapshot on top of it; for the holder of the lock."""

@@ -52,9 +52,11 @@ from journeyman.git.trees import LeftOut
 from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import Sandbox
 from journeyman.settings import Settings
-from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.lifecycle import outdated
+from journeyman.work_orders.order import WorkOrder, title_of
+from journeyman.work_orders.prompts import subject_of
 from journeyman.work_orders.repositories import Repository
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import Decision, WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import StepSpec
 
@@ -105,13 +107,27 @@ class Bench:
     clean_sandbox: Callable[[str], AbstractAsyncContextManager[Sandbox]]
     """A sandbox on a clean checkout of a commit, with nothing of the agents, who are stopped for it."""
     workspace_lock: asyncio.Lock
-    """Held by a step that writes files, so that parallel steps do not trample each other."""
+    """Held by whoever writes files: a step that writes takes it by `writing`."""
+    time_limit: asyncio.Timeout
+    """The step's own `timeout`."""
+    attempt: int = 1
+    """Counts how often the step was tried since it was begun."""
+    saved_output: Mapping[str, Any] | None = None
+    """What the step had saved of its result before it was cut off."""
+    save_output: Callable[[BaseModel], Awaitable[None]]
+    """Saves the step's result before its last effect, for a repeat that finds the effect done."""
     keep: Callable[[], Awaitable[None]]
     """Puts what is committed or snapshotted by now where another machine finds it."""
 
     @property
     def order_id(self) -> str:
         return self.order.agent_work_order_id
+
+    @property
+    def subject(self) -> str:
+        """The task in one line: for a subtask, and its commit, where there is no plan."""
+        is_follow_up = self.spec.prompt is None and self.order.round_prompt is not None
+        return subject_of(self.order.round_prompt or "") if is_follow_up else title_of(self.task)
 
     @property
     def plan(self) -> Plan | None:
@@ -126,6 +142,37 @@ class Bench:
         """What earlier steps of this round found out about the repository."""
         ended = [done for done in self.done.values() if done.kind == "explore"]
         return [done.output["summary"] for done in ended if done.status == "completed"]
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        """This step's turn to write files: nobody else writes, and nobody else's leftovers are in the way.
+
+        Waiting for the turn does not count towards the step's time limit.
+        """
+        self.time_limit.reschedule(None)
+        async with self.workspace_lock:
+            if self.spec.timeout is not None:
+                self.time_limit.reschedule(asyncio.get_running_loop().time() + self.spec.timeout)
+            await self._begin_turn()
+            yield
+
+    async def _begin_turn(self) -> None:
+        """A building step goes on with what it wrote before it was cut off; others begin from the head."""
+        me, order = f"{self.round}/{self.spec.name}", await self.orders.get(self.order_id)
+        goes_on = order.last_writer == me and self.spec.kind == "build"
+        if order.last_writer is not None and not goes_on:
+            await self._set_leftovers_aside()
+        if order.last_writer != me:
+            await self.orders.change(self.order_id, last_writer=me)
+
+    async def _set_leftovers_aside(self) -> None:
+        kept = await self.workspace.set_aside()
+        if kept is not None:
+            await self.keep()
+            text = f"files that an interrupted step left uncommitted were set aside in {kept.ref}"
+            taken = GitSnapshotCreated(ref=kept.ref, commit_sha=kept.commit_sha)
+            notice = AgentNotice(step=self.spec.name, text=text)
+            await self.orders.change(self.order_id, taken, notice, snapshot_ref=kept.ref)
 
     async def emit(self, *events: Event) -> None:
         await self.orders.emit(self.order_id, *events)
@@ -224,7 +271,12 @@ class Bench:
         created = GitCommitCreated(
             commit_sha=commit_sha, message=subject, phase=phase, step=self.spec.name, **counts
         )
-        await self.orders.change(self.order_id, created, **counts, snapshot_ref=None)
+
+        def decide(now: WorkOrder) -> Decision:
+            verification = now.verification if records else outdated(now.verification)
+            return [created], {**counts, "snapshot_ref": None, "verification": verification}
+
+        await self.orders.change_as_it_is(self.order_id, decide)
         return commit_sha
 
     async def files_left_out(self) -> GitFilesLeftOut | None:

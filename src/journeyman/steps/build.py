@@ -1,5 +1,7 @@
 """Have an agent carry out the plan's subtasks, one after the other, each ending in a commit.
 
+Where a later prompt needed no change, the agent's words are the answer.
+
 Safe to repeat because a subtask whose commit is on the branch is not begun again, and what an
 interrupted one wrote is still in the workspace or restored from its newest snapshot.
 """
@@ -8,7 +10,7 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, subtask_prompt
 from journeyman.errors import AgentFailed
-from journeyman.events.types import SubtaskStarted
+from journeyman.events.types import AgentAnswered, SubtaskStarted
 from journeyman.steps.bench import Bench, finished_turn
 from journeyman.steps.plan import single_task
 
@@ -16,15 +18,17 @@ from journeyman.steps.plan import single_task
 class BuildOutput(BaseModel):
     subtasks_count: int
     commits: list[str]
+    changed: bool
+    """False where a later prompt needed no change: the summary is the answer to it."""
     summary: str
-    """The agent's own last words; a claim, not evidence."""
+    """The agent's own last words of each subtask; a claim, not evidence."""
 
 
 async def run(bench: Bench) -> BuildOutput:
-    plan = bench.plan or single_task(bench.task)
+    plan = bench.plan or single_task(bench)
     commits: list[str] = []
-    summary = ""
-    async with bench.workspace_lock:
+    said: list[str] = []
+    async with bench.writing():
         for number, subtask in enumerate(plan.subtasks, start=1):
             earlier = await bench.workspace.find_commit(
                 step=bench.spec.name, subtask=number, round=bench.round, after=bench.order.redo_after_sha
@@ -40,12 +44,22 @@ async def run(bench: Bench) -> BuildOutput:
             outcome = await bench.agent_turn(ROLES["build"], subtask_prompt(bench.task, plan, number))
             commit_sha = await bench.commit("implementing", subtask.title, subtask=number)
             finished_turn(outcome)
-            summary = outcome.text
+            said.append(outcome.text)
             if commit_sha is not None:
                 commits.append(commit_sha)
+    summary = "\n\n".join(filter(None, said))
     if not commits:
+        await _answer_instead(bench, summary)
+    return BuildOutput(
+        subtasks_count=len(plan.subtasks), commits=commits, changed=bool(commits), summary=summary
+    )
+
+
+async def _answer_instead(bench: Bench, summary: str) -> None:
+    """A later prompt may need words alone ("Thanks!"); the order's own task may not."""
+    if bench.order.round_prompt is None or not summary:
         raise AgentFailed(
             "the agent finished without changing any file",
             hint="Say more exactly what should change, or choose another model.",
         )
-    return BuildOutput(subtasks_count=len(plan.subtasks), commits=commits, summary=summary)
+    await bench.emit(AgentAnswered(step=bench.spec.name, text=summary))

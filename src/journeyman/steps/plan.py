@@ -11,7 +11,6 @@ from journeyman.agents.plan import Plan, Subtask, as_markdown
 from journeyman.agents.roles import ROLES, planning_prompt
 from journeyman.events.types import PlanCreated
 from journeyman.steps.bench import Bench, finished_turn
-from journeyman.work_orders.order import title_of
 
 
 class PlanOutput(BaseModel):
@@ -27,7 +26,7 @@ async def run(bench: Bench) -> PlanOutput:
     )
     finished_turn(outcome)
     planned = isinstance(outcome.deliverable, Plan)
-    plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(bench.task)
+    plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(bench)
     await bench.emit(
         PlanCreated(
             step=bench.spec.name,
@@ -35,7 +34,7 @@ async def run(bench: Bench) -> PlanOutput:
             subtasks=[subtask.title for subtask in plan.subtasks],
         )
     )
-    async with bench.workspace_lock:
+    async with bench.writing():
         await bench.commit(
             "planning",
             f"Plan: {bench.order.title}",
@@ -44,8 +43,8 @@ async def run(bench: Bench) -> PlanOutput:
     return PlanOutput(reasoning=plan.reasoning, subtasks=plan.subtasks, planned=planned)
 
 
-def single_task(task: str) -> Plan:
+def single_task(bench: Bench) -> Plan:
     return Plan(
         reasoning="There is no plan: the task is carried out as a whole.",
-        subtasks=[Subtask(title=title_of(task) or "The task", instructions=task)],
+        subtasks=[Subtask(title=bench.subject or "The task", instructions=bench.task)],
     )

@@ -1,10 +1,11 @@
 """Run a command of the workflow in the sandbox.
 
-What the command leaves changed is committed. When the last line of its output is a JSON object, its
-fields become the step's output, for templates and conditions of later steps.
+What a command that succeeds leaves changed is committed. One that fails leaves nothing on the branch,
+unless the round goes on after it: its files are set aside by whoever writes next. When the last line of the
+output is a JSON object, its fields become the step's output, for templates and conditions of later steps.
 
-Safe to repeat because a command can reach nothing outside the sandbox, and its commit holds only what
-is not committed yet.
+Safe to repeat because a command begins from the branch's head, can reach nothing outside the sandbox, and is
+not run again once its commit is there: its result was saved before.
 """
 
 import json
@@ -27,19 +28,42 @@ class ShellOutput(BaseModel):
 
 async def run(bench: Bench) -> ShellOutput:
     command = render_command(bench.spec.command or "", bench.context)
-    sandbox = await bench.open_sandbox(True)
-    completed = await sandbox.execute_command(
-        command, timeout=bench.spec.timeout or bench.settings.sandbox_command_timeout_seconds
-    )
-    async with bench.workspace_lock:
-        await bench.commit(bench.order.current_phase or "implementing", f"Run {bench.spec.name}")
-    text = completed.output[-_OUTPUT_KEPT:]
-    output = ShellOutput(exit_code=completed.exit_code, output=text, **_fields(text))
+    async with bench.writing():
+        if (earlier := await _committed(bench)) is not None:
+            return _judged(earlier)
+        sandbox = await bench.open_sandbox(True)
+        completed = await sandbox.execute_command(
+            command, timeout=bench.spec.timeout or bench.settings.sandbox_command_timeout_seconds
+        )
+        text = completed.output[-_OUTPUT_KEPT:]
+        output = ShellOutput(exit_code=completed.exit_code, output=text, **_fields(text))
+        if completed.exit_code == 0 or _round_goes_on(bench):
+            await bench.save_output(output)
+            await bench.commit(bench.order.current_phase or "implementing", f"Run {bench.spec.name}")
     if completed.timed_out:
         raise StepBroken("the command did not end in time", output, hint="Give the step a longer `timeout`.")
-    if completed.exit_code != 0:
+    return _judged(output)
+
+
+async def _committed(bench: Bench) -> ShellOutput | None:
+    """The result of a command whose commit is there, though the step was cut off before it could end."""
+    if bench.saved_output is None:
+        return None
+    commit = await bench.workspace.find_commit(
+        step=bench.spec.name, round=bench.round, after=bench.order.redo_after_sha
+    )
+    return None if commit is None else ShellOutput.model_validate(bench.saved_output)
+
+
+def _round_goes_on(bench: Bench) -> bool:
+    """Whether later steps go on from what a failed command left: not if it is tried again."""
+    return bench.spec.on_failure == "continue" and bench.attempt > bench.spec.retries
+
+
+def _judged(output: ShellOutput) -> ShellOutput:
+    if output.exit_code != 0:
         raise StepBroken(
-            f"the command ended with exit code {completed.exit_code}: {_last_line(text)}",
+            f"the command ended with exit code {output.exit_code}: {_last_line(output.output)}",
             output,
             hint="See the step's output. With `on_failure: continue` later steps run all the same.",
         )

@@ -11,6 +11,7 @@ from journeyman.git.take_in import TakenIn, take_in
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
+from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
@@ -59,6 +60,7 @@ async def take_in_commits(
             set_aside_commit_sha=taken.set_aside,
         ),
         pushed_commit_sha=taken.theirs,
+        verification=outdated(order.verification),
         git_commit_count=progress.git_commit_count,
         git_files_changed=progress.git_files_changed,
         git_lines_added=progress.git_lines_added,

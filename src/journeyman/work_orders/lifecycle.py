@@ -67,6 +67,11 @@ class Conclusion:
     """What to do about it."""
 
 
+def outdated(verification: Verification) -> Verification:
+    """What a verdict is worth once the branch has changed, or its checks run again."""
+    return "none" if verification == "none" else "outdated"
+
+
 def conclude(ends: Iterable[StepEnd]) -> Conclusion:
     """How a round ends. Success is what evidence shows: failed checks fail the round, whatever else."""
     ends = list(ends)

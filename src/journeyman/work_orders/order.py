@@ -17,7 +17,8 @@ from journeyman.events.types import Phase
 
 Status = Literal["pending", "running", "paused", "awaiting_approval", "completed", "failed", "cancelled"]
 SandboxType = Literal["git_branch", "git_worktree"]
-Verification = Literal["passed", "failed", "reviewed", "none"]
+Verification = Literal["passed", "failed", "reviewed", "none", "outdated"]
+"""`outdated`: the branch has changed since its checks ran, or they run again."""
 PullRequestState = Literal["draft", "open", "closed", "merged"]
 StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 """`waiting`: it ended in an earlier attempt at the round and is to be done again."""
@@ -25,6 +26,9 @@ StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 MAX_PROMPT_CHARACTERS = 200_000
 _ID_ALPHABET = string.digits + string.ascii_lowercase
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = "\u200c\u200d"
+"""Some scripts and emoji cannot be written without them."""
 _SAFE_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
@@ -51,8 +55,14 @@ class WorkOrder:
     round: int = 1
     round_prompt: str | None = field(default=None, repr=False)
     """What a later round was asked for; None in the first, whose task is the initial prompt."""
+    round_workflow: dict[str, Any] | None = field(default=None, repr=False)
+    """The workflow of a later round; None where the round carries out the order's own."""
     attempt: int = 1
-    """How often the round was begun: a pause or a failure ends an attempt, the next goes on after it."""
+    """How often a round of the order was begun: a pause or a failure ends an attempt, the next goes on
+    after it."""
+    last_writer: str | None = None
+    """Round and step that last had the workspace to write, as `1/build`. What it left uncommitted is gone on
+    with by the same building step alone; whoever else writes begins from the branch's head."""
 
     status: Status = "pending"
     current_phase: Phase | None = None
@@ -64,6 +74,10 @@ class WorkOrder:
     updated_at: datetime
     execution_started_at: datetime | None = None
     execution_completed_at: datetime | None = None
+    active_seconds: float = 0.0
+    """How long it was worked on, up to its last rest."""
+    active_since: datetime | None = None
+    """Since when it is worked on; None while it rests or waits."""
     github_pull_request_url: str | None = None
     github_pull_request_number: int | None = None
     pull_request_state: PullRequestState | None = None
@@ -104,7 +118,7 @@ class WorkOrder:
     @property
     def kept(self) -> "Kept | None":
         """What is there of an order that did not come to a good end."""
-        if self.error_message is None:
+        if self.error_message is None and self.status != "cancelled":
             return None
         return Kept(
             git_branch_name=self.git_branch_name if self.git_commit_count else None,
@@ -112,6 +126,11 @@ class WorkOrder:
             snapshot_ref=self.snapshot_ref,
             github_pull_request_url=self.github_pull_request_url,
         )
+
+    @property
+    def current_workflow(self) -> dict[str, Any]:
+        """The workflow that the current round carries out."""
+        return self.round_workflow or self.workflow
 
     @property
     def is_finished(self) -> bool:
@@ -191,9 +210,15 @@ def new_order_id() -> str:
     return "wo-" + "".join(secrets.choice(_ID_ALPHABET) for _ in range(8))
 
 
+def visible(text: str) -> str:
+    """Text without characters that show nothing and may change how the rest is read."""
+    return "".join(c for c in text if c in _JOINERS or unicodedata.category(c) not in _UNSEEN)
+
+
 def title_of(prompt: str) -> str:
     """A short name for an order: the first line of its task, cut at a word."""
-    first = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
+    lines = (" ".join(visible(line.replace("\t", " ")).split()) for line in prompt.splitlines())
+    first = next(filter(None, lines), "")
     if len(first) <= 72:
         return first
     return first[:71].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"

@@ -300,12 +300,14 @@ class WorkOrders:
             happened, decided = decide(current)
             changes = dict(decided)
             await writing.tell(order_id, *happened)
+            now = datetime.now(UTC)
             if "status" in changes:
                 advance(current.status, changes["status"])
+                changes |= time_worked(current, is_active=changes["status"] == "running", now=now)
                 if changes["status"] != "running":
                     changes |= {"worker_id": None, "stop_requested": None}
                     await writing.release(order_id)
-            values = {"of_order": order_id, "updated_at": datetime.now(UTC), **changes}
+            values = {"of_order": order_id, "updated_at": now, **changes}
             return order_of((await carry_out(writing.connection, _CHANGE, values))[0])
 
     async def emit(self, order_id: str, *happened: Event) -> None:
@@ -393,7 +395,7 @@ class WorkOrders:
         return [row["agent_work_order_id"] for row in found]
 
     async def start_prompt(
-        self, order_id: str, next_round: Callable[[WorkOrder, Prompt], dict[str, Any]]
+        self, order_id: str, next_round: Callable[[WorkOrder, Prompt, int], dict[str, Any]]
     ) -> None:
         """Let the prompt that has waited longest become the next round of an order that is at its end."""
         async with self.writing() as writing:
@@ -408,7 +410,9 @@ class WorkOrders:
             if row is None or not order.is_finished:
                 return
             prompt = Prompt(**row)
-            changes = next_round(order, prompt)
+            begun = select(func.max(prompts.c.round)).where(prompts.c.agent_work_order_id == order_id)
+            newest = (await writing.execute(begun)).scalar() or 1
+            changes = next_round(order, prompt, max(order.round, newest) + 1)
             await writing.execute(
                 update(prompts)
                 .where(prompts.c.agent_work_order_id == order_id, prompts.c.number == prompt.number)
@@ -420,11 +424,6 @@ class WorkOrders:
 
     async def save_approval(self, approval: Approval, *happened: Event) -> None:
         await self._record(approvals, _APPROVAL_KEY, asdict(approval), happened, {})
-
-    async def approval(self, order_id: str, round: int, step: str, commit_sha: str) -> Approval | None:
-        """What was asked, and perhaps decided, about a step on this commit."""
-        found = [one for one in await self.approvals(order_id) if (one.round, one.step) == (round, step)]
-        return next((one for one in found if one.commit_sha == commit_sha), None)
 
     async def approvals(self, order_id: str) -> list[Approval]:
         async with self.database.reading() as connection:
@@ -450,8 +449,8 @@ class WorkOrders:
             )
             await writing.tell(order_id)
 
-    async def completed_step(self, order_id: str, step: str) -> StepRecord | None:
-        """The record of a step that was completed in the order's current round."""
+    async def current_step(self, order_id: str, step: str) -> StepRecord | None:
+        """The record of a step in the order's current round, if it was begun."""
         async with self.database.reading() as connection:
             query = (
                 select(steps)
@@ -460,11 +459,7 @@ class WorkOrders:
                     (work_orders.c.agent_work_order_id == steps.c.agent_work_order_id)
                     & (work_orders.c.round == steps.c.round),
                 )
-                .where(
-                    steps.c.agent_work_order_id == order_id,
-                    steps.c.step == step,
-                    steps.c.status == "completed",
-                )
+                .where(steps.c.agent_work_order_id == order_id, steps.c.step == step)
             )
             row = (await connection.execute(query)).mappings().first()
         return StepRecord(**row) if row else None
@@ -550,6 +545,16 @@ async def _fetch(connection: Transaction, order_id: str, *, for_update: bool = F
     if not found:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
     return order_of(found[0])
+
+
+def time_worked(order: WorkOrder, *, is_active: bool, now: datetime) -> dict[str, Any]:
+    """What changes about the time that an order was worked on, when it is taken up or comes to rest."""
+    if is_active:
+        return {"active_since": order.active_since or now}
+    if order.active_since is None:
+        return {}
+    passed = max(0.0, (now - order.active_since).total_seconds())
+    return {"active_seconds": order.active_seconds + passed, "active_since": None}
 
 
 def check_unmoved(now: WorkOrder, seen: WorkOrder) -> None:

@@ -1,0 +1,148 @@
+"""What a person's decision on a step is worth while the branch moves on."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from journeyman.access.redaction import Redactor
+from journeyman.database import Database
+from journeyman.engine.control import rest
+from journeyman.engine.store import Claims
+from journeyman.engine.waiting import Siblings, approved, decide, heed
+from journeyman.engine.workshop import Workshop
+from journeyman.errors import Conflict, NotAllowed
+from journeyman.events.feed import Feed
+from journeyman.forges.local import LocalForge
+from journeyman.git.commits import Message
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.loader import load_workflow
+from tests.git.places import ADA, make_repository
+from tests.work_orders.orders import an_order
+
+WORKFLOW = load_workflow(
+    """name: gated
+steps:
+  - {name: build, kind: build}
+  - {name: beside, kind: shell, command: ls}
+  - {name: gate, kind: shell, depends_on: [build], requires_approval: true, command: ls}
+""",
+    "gated.yaml",
+)
+GATE = WORKFLOW.steps[-1]
+
+
+@pytest.fixture
+def workshop(settings: Settings, database: Database) -> Workshop:
+    orders = WorkOrders(database, Feed(database), Redactor([]))
+    return Workshop(
+        settings=settings,
+        orders=orders,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=LocalSandboxes(settings),
+        forges={"local": LocalForge(database, settings.server_url)},
+        agents={},
+        homes=Homes(settings.home / "sessions"),
+        claims=Claims(database, orders),
+        worker_id="worker-1",
+    )
+
+
+@pytest.fixture
+async def order(workshop: Workshop, tmp_path: Path) -> WorkOrder:
+    """An order under way, of which a step waits for a person."""
+    order = an_order(
+        repository_url=make_repository(tmp_path / "source").as_uri(),
+        workflow=WORKFLOW.model_dump(mode="json"),
+        status="running",
+    )
+    await workshop.orders.create(order)
+    await workshop.prepare(order)
+    order = await workshop.orders.get(order.agent_work_order_id)
+    assert not await approved(workshop, order, GATE)
+    return order
+
+
+async def commit(workshop: Workshop, order: WorkOrder, step: str) -> None:
+    _, workspace = await workshop.prepare(order)
+    (workspace.tree / f"{step}.txt").write_text("new\n")
+    order_id = order.agent_work_order_id
+    message = Message(subject=step, order_id=order_id, phase="implementing", step=step, round=order.round)
+    assert await workspace.commit(message, author=ADA)
+
+
+async def decisions(workshop: Workshop, order: WorkOrder) -> list[str]:
+    return [one.decision for one in await workshop.orders.approvals(order.agent_work_order_id)]
+
+
+async def test_a_decision_is_taken_while_the_order_is_under_way(workshop: Workshop, order: WorkOrder) -> None:
+    decided = await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
+    assert (decided.status, decided.attempt) == ("running", 1)
+    assert await approved(workshop, order, GATE)
+
+
+async def test_work_beside_the_step_changes_nothing_about_the_answer(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    await decide(workshop, order.agent_work_order_id, "gate", "rejected", "no")
+    await commit(workshop, order, "beside")
+    with pytest.raises(NotAllowed, match="no"):
+        await approved(workshop, order, GATE)
+    assert await decisions(workshop, order) == ["rejected"]
+
+
+async def test_work_before_the_step_that_is_done_again_asks_again(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
+    await commit(workshop, order, "build")
+    assert not await approved(workshop, order, GATE)
+    assert await decisions(workshop, order) == ["approved", "waiting"]
+
+
+async def test_what_is_sent_back_while_others_work_waits_for_them(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    order_id = order.agent_work_order_id
+    await decide(workshop, order_id, "gate", "rework", "with sum()")
+    assert not await approved(workshop, order, GATE)
+    assert await decisions(workshop, order) == ["rework"], "it is not asked again before that was done"
+    await rest(workshop, order_id, "awaiting_approval")
+    await heed(workshop, order_id, ["gate"])
+    again = await workshop.orders.get(order_id)
+    assert (again.status, again.redo_after_sha) == ("pending", again.base_commit_sha)
+    assert not await approved(workshop, again, GATE)
+    assert await decisions(workshop, order) == ["waiting"]
+
+
+async def test_a_decision_that_came_while_the_order_went_to_rest_takes_effect(
+    workshop: Workshop, order: WorkOrder
+) -> None:
+    order_id = order.agent_work_order_id
+    await decide(workshop, order_id, "gate", "approved", "")
+    await rest(workshop, order_id, "awaiting_approval")
+    await heed(workshop, order_id, ["gate"])
+    assert (await workshop.orders.get(order_id)).status == "pending"
+
+
+async def test_an_order_that_has_ended_asks_nobody(workshop: Workshop, order: WorkOrder) -> None:
+    await workshop.orders.change(order.agent_work_order_id, status="failed")
+    with pytest.raises(Conflict, match="it is failed"):
+        await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
+
+
+async def test_a_question_is_open_while_another_step_is_at_work() -> None:
+    siblings = Siblings(["gate", "work"])
+    siblings.rests("gate")
+    waiting = asyncio.create_task(siblings.wait())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    siblings.rests("work")
+    assert await waiting is False
