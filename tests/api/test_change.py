@@ -27,6 +27,14 @@ async def test_an_order_gets_another_name_model_and_budget_and_tells_it(api: Api
     assert entries[-1]["title"] == "Better name"
 
 
+async def test_a_budget_that_is_null_is_removed(api: Api, repository: Path) -> None:
+    order_id = await api.submit(repository, budget_usd=1)
+    order = (await api.client.patch(f"{ORDERS}/{order_id}", json={"budget_usd": None})).json()
+    assert order["agent_work_order"]["budget_usd"] is None
+    entries = (await api.client.get(f"{ORDERS}/{order_id}/logs")).json()["log_entries"]
+    assert entries[-1]["budget_removed"] is True
+
+
 async def test_what_is_left_out_stays_and_tells_nothing(api: Api, repository: Path) -> None:
     order_id = await api.submit(repository, budget_usd=1)
     order = (await api.client.patch(f"{ORDERS}/{order_id}", json={})).json()["agent_work_order"]
@@ -44,7 +52,15 @@ async def test_the_model_stays_while_the_order_runs_the_rest_can_change(api: Api
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"title": " "}, {"title": "a\nb"}, {"budget_usd": -1}, {"model": "nobody/x"}, {"status": "x"}]
+    "wrong",
+    [
+        {"title": " "},
+        {"title": "a\nb"},
+        {"title": "a\u202eb"},
+        {"budget_usd": -1},
+        {"model": "nobody/x"},
+        {"status": "x"},
+    ],
 )
 async def test_a_wrong_change_is_refused_and_changes_nothing(
     api: Api, repository: Path, wrong: dict[str, object]

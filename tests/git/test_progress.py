@@ -6,8 +6,16 @@ from pathlib import Path
 from journeyman.events.types import Phase
 from journeyman.git.commits import Message
 from journeyman.git.mirrors import Mirror
-from journeyman.git.progress import Counts, LoggedCommit, parse_log, parse_numstat, progress_of
+from journeyman.git.progress import (
+    Counts,
+    LoggedCommit,
+    parse_log,
+    parse_numstat,
+    phase_marks,
+    progress_of,
+)
 from journeyman.git.workspaces import Workspace
+from journeyman.work_orders.order import StepRecord
 from tests.git.places import ADA, ORDER, Bench, git, message
 
 
@@ -38,6 +46,39 @@ async def test_numbers_match_a_history_counted_by_hand(workspace: Workspace) -> 
     assert (progress.latest_commit_message, progress.latest_commit_sha) == ("Last", head)
     spans = [(span.phase, span.commits, span.completed_at is None) for span in progress.phase_history]
     assert spans == [("implementing", 1, False), ("testing", 1, True)]
+
+
+async def test_records_of_orders_do_not_count(workspace: Workspace) -> None:
+    (workspace.tree / "src/app.py").write_text("two\nthree\n")
+    records = {f".journeyman/{ORDER}/plan.md": b"many\nlines\n"}
+    await workspace.commit(message("With a record"), author=ADA, records=records)
+    base = workspace.base_commit_sha
+    here = await workspace.mirror.progress(ORDER, workspace.branch, base)
+    assert tuple(here.counts.values()) == (1, 1, 2, 1)
+    await workspace.commit(message("Another"), author=ADA, records={f".journeyman/{ORDER}/b": b"b\n"})
+    here = await workspace.mirror.progress(ORDER, workspace.branch, base)
+    assert tuple(here.counts.values()) == (2, 1, 2, 1)
+
+
+def test_phases_without_a_commit_have_their_place() -> None:
+    """As where records are kept in notes."""
+    steps = [
+        StepRecord(
+            agent_work_order_id=ORDER,
+            round=1,
+            step=kind,
+            kind=kind,
+            status="completed",
+            attempts=1,
+            started_at=at(minute),
+            completed_at=at(minute),
+        )
+        for kind, minute in (("plan", 1), ("build", 2), ("verify", 2))
+    ]
+    commits = [logged(2, "implementing")]
+    history = progress_of(ORDER, commits, Counts(1, 1, 1), phase_marks(steps)).phase_history
+    spans = [(span.phase, span.commits, span.completed_at) for span in history]
+    assert spans == [("planning", 0, at(1)), ("implementing", 1, at(2)), ("testing", 0, None)]
 
 
 async def test_a_single_commit_is_counted_against_the_base(workspace: Workspace) -> None:

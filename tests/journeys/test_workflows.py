@@ -90,6 +90,18 @@ def test_each_built_in_workflow_ends_in_a_draft_pull_request(
     assert [phase["phase"] for phase in progress["phase_history"] for _ in range(phase["commits"])] == phases
 
 
+def test_checks_that_pass_at_once_propose_nothing(product: Product, hosting: Hosting) -> None:
+    repository = hosting.add(tests="import adder\n")
+    order_id = product.submit(
+        repository.url, product.script("fix", builds(FIXED)), workflow_type="agent_workflow_test"
+    )
+    order = product.finish(order_id)
+    assert order["status"] == "completed", order
+    assert repository.pull_requests() == []
+    [published] = [one for one in product.events(order_id) if one["type"] == "step_completed"][-1:]
+    assert "no pull request" in published["output"]["note"]
+
+
 @pytest.mark.parametrize("sandbox_type", ["git_branch", "git_worktree"])
 def test_orders_on_one_repository_do_not_meet(product: Product, hosting: Hosting, sandbox_type: str) -> None:
     repository = hosting.add()

@@ -52,3 +52,12 @@ def test_an_unknown_name_gets_the_nearest_one(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         Shelf(tmp_path).get("agent_workflow_plam")
     assert "agent_workflow_plan" in refused.value.hint
+
+
+def test_a_file_with_the_name_of_a_built_in_workflow_is_said_not_to_be_used(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(OWN)
+    (tmp_path / "agent_workflow_build.yaml").write_text(OWN.replace("mine", "agent_workflow_build"))
+    shelf = Shelf(tmp_path)
+    assert shelf.get("agent_workflow_build").steps[0].name == "build"
+    [told] = shelf.ignored()
+    assert "agent_workflow_build.yaml is not used" in told

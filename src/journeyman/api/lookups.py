@@ -79,6 +79,8 @@ class WorkflowChoice(_Choice):
 
 class WorkflowChoices(BaseModel):
     workflows: list[WorkflowChoice]
+    troubles: list[str]
+    """Files that are not used, because built-in workflows have their names."""
 
 
 class SandboxChoice(_Choice):
@@ -128,7 +130,8 @@ async def workflows(services: Given) -> WorkflowChoices:
         workflows=[
             _workflow_choice(name, workflow)
             for name, workflow in (await asyncio.to_thread(services.workflows.all)).items()
-        ]
+        ],
+        troubles=await asyncio.to_thread(services.workflows.ignored),
     )
 
 

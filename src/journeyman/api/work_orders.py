@@ -30,6 +30,7 @@ from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
 from journeyman.forges.standing import note_state
+from journeyman.git.progress import phase_marks
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -92,6 +93,10 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
     changes = request.model_dump(exclude_none=True)
     if request.title is not None:
         changes["title"] = request.title.strip()
+    told = AgentWorkOrderChanged(**changes)
+    if "budget_usd" in request.model_fields_set and request.budget_usd is None:
+        changes["budget_usd"] = None
+        told = AgentWorkOrderChanged(**changes, budget_removed=True)
 
     def decide(now: WorkOrder) -> Decision:
         if request.model is not None and now.status == "running":
@@ -99,7 +104,7 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
                 "the order is running, and its model cannot change while it generates",
                 hint="Pause it first, or wait until it rests.",
             )
-        return [AgentWorkOrderChanged(**changes)], changes
+        return [told], changes
 
     if changes:
         await check_choices(services, order, model=request.model)
@@ -112,8 +117,12 @@ async def git_progress(order: Order, services: Given) -> GitProgress:
     facts = GitFacts()
     if order.base_commit_sha is not None:
         mirror = await services.mirror_of(order)
+        in_notes = services.settings.records == "notes"
+        steps = await services.orders.steps(order.agent_work_order_id) if in_notes else []
         facts = GitFacts.model_validate(
-            await mirror.progress(order.agent_work_order_id, order.git_branch_name, order.base_commit_sha)
+            await mirror.progress(
+                order.agent_work_order_id, order.git_branch_name, order.base_commit_sha, phase_marks(steps)
+            )
         )
     return GitProgress(
         agent_work_order_id=order.agent_work_order_id,

@@ -110,6 +110,7 @@ class AgentWorkOrderChanged(_Event):
     title: str | None = None
     model: str | None = None
     budget_usd: float | None = None
+    budget_removed: bool = False
 
 
 class AgentWorkOrderNamed(_Event):

@@ -114,6 +114,7 @@ def unpriced(model: str) -> BudgetExceeded:
     """A price that nobody knows fits into no budget of money."""
     return BudgetExceeded(
         f"the price of {model} is unknown, so no budget can be kept with it",
-        hint="Say its price in JOURNEYMAN_MODEL_PRICES, limit orders by JOURNEYMAN_MAX_TOKENS_PER_ORDER or "
-        "JOURNEYMAN_MAX_CALLS_PER_ORDER instead, or choose a model with a known price (`jm models`).",
+        hint="Remove the order's budget or choose a model with a known price (`jm models`), then resume it. "
+        "Or say the price in JOURNEYMAN_MODEL_PRICES; JOURNEYMAN_MAX_TOKENS_PER_ORDER and "
+        "JOURNEYMAN_MAX_CALLS_PER_ORDER limit orders without one.",
     )

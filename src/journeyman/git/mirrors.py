@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from journeyman.git.locks import FileLock
 from journeyman.git.progress import (
     LOG_FORMAT,
     LoggedCommit,
+    PhaseMark,
     Progress,
     parse_log,
     parse_log_with_counts,
@@ -129,19 +130,21 @@ class Mirror:
         text = answer.output.decode(errors="replace")
         return f"{text}\n[cut after {limit:,} bytes]\n" if answer.truncated else text
 
-    async def progress(self, order_id: str, branch: str, base: str) -> Progress:
+    async def progress(
+        self, order_id: str, branch: str, base: str, marks: Sequence[PhaseMark] = ()
+    ) -> Progress:
         """What an order's branch holds beyond its base; nothing yet when there is no branch."""
         head = await self.branch_head(branch)
         if head is None:
-            return progress_of(order_id, [], parse_numstat(b""))
+            return progress_of(order_id, [], parse_numstat(b""), marks)
         if self.memory.parents.get(head) == base:  # a single commit: git logs and counts it in one go
             both = await git("log", *_LOG, *_COUNTED, f"{base}..{head}", "--", git_dir=self.path)
-            return progress_of(order_id, *parse_log_with_counts(both))
+            return progress_of(order_id, *parse_log_with_counts(both), marks)
         commits, changed = await asyncio.gather(
             self.commits(base, head),
             git("diff-tree", "-r", "-z", *_COUNTED, checked_commit(base), head, "--", git_dir=self.path),
         )
-        return progress_of(order_id, commits, parse_numstat(changed))
+        return progress_of(order_id, commits, parse_numstat(changed), marks)
 
     async def commits(self, base: str, head: str) -> list[LoggedCommit]:
         """The commits after base, oldest first."""

@@ -11,12 +11,15 @@ from itertools import groupby
 from typing import get_args
 
 from journeyman.events.types import Phase
+from journeyman.work_orders.lifecycle import PHASE_OF_KIND
+from journeyman.work_orders.order import StepRecord
 
 _PHASES: dict[str, Phase] = {phase: phase for phase in get_args(Phase)}
 _TRAILERS = ("Work-Order", "Phase", "Step", "Subtask", "Round")
 _VALUE = "%(trailers:key=Agent-{},valueonly,separator=%x2C)"
 LOG_FORMAT = "%x1f".join(["%H", "%ct", *map(_VALUE.format, _TRAILERS), "%B"])
 
+_RECORD = re.compile(r"\.journeyman/wo-[0-9a-z]{8}/.+")
 _NUMSTAT = re.compile(rb"\n?(?:\d+|-)\t")
 """A commit begins with its name and goes on with a separator, so that it never looks like this."""
 
@@ -85,14 +88,40 @@ def parse_log_with_counts(output: bytes) -> tuple[list[LoggedCommit], Counts]:
     return parse_log(b"\0".join(commits)), parse_numstat(b"\0".join(rows))
 
 
+def is_record(path: str) -> bool:
+    """Whether the platform wrote a file for itself: the plan or the test results of an order."""
+    return _RECORD.fullmatch(path) is not None
+
+
 def parse_numstat(output: bytes) -> Counts:
-    """`git diff-tree --numstat -z` without renames. A binary file counts as changed, without lines."""
-    rows = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
+    """`git diff-tree --numstat -z` without renames. A binary file counts as changed, without lines.
+
+    Records of orders do not count: nobody asked for them.
+    """
+    every = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
+    rows = [row for row in every if not is_record(row[2].decode(errors="replace"))]
     lines = [(added, removed) for added, removed, _ in rows if added != b"-"]
     return Counts(len(rows), sum(int(added) for added, _ in lines), sum(int(removed) for _, removed in lines))
 
 
-def progress_of(order_id: str, commits: Sequence[LoggedCommit], counts: Counts) -> Progress:
+@dataclass(frozen=True)
+class PhaseMark:
+    """A phase that was gone through without a commit: where records are kept in notes."""
+
+    phase: Phase
+    at: datetime
+
+
+def phase_marks(steps: Iterable[StepRecord]) -> list[PhaseMark]:
+    """The phases of steps that leave a record and no other change."""
+    kinds = ("plan", "verify")
+    ended = [(one.kind, one.completed_at) for one in steps if one.status == "completed" and one.kind in kinds]
+    return [PhaseMark(PHASE_OF_KIND[kind], at) for kind, at in ended if at is not None]
+
+
+def progress_of(
+    order_id: str, commits: Sequence[LoggedCommit], counts: Counts, marks: Sequence[PhaseMark] = ()
+) -> Progress:
     """Commits come oldest first. Commits of people count; only the order's own tell a phase."""
     latest = commits[-1] if commits else None
     return Progress(
@@ -102,7 +131,7 @@ def progress_of(order_id: str, commits: Sequence[LoggedCommit], counts: Counts) 
         git_lines_removed=counts.removed,
         latest_commit_message=latest.message.partition("\n")[0] if latest else None,
         latest_commit_sha=latest.sha if latest else None,
-        phase_history=tuple(_spans(commit for commit in commits if commit.order_id == order_id)),
+        phase_history=tuple(_spans([one for one in commits if one.order_id == order_id], marks)),
     )
 
 
@@ -112,9 +141,12 @@ def _commit(entry: str) -> LoggedCommit:
     return LoggedCommit(sha, committed_at, order_id, _PHASES.get(phase), step, subtask, round_, message)
 
 
-def _spans(commits: Iterable[LoggedCommit]) -> Iterable[PhaseSpan]:
-    told = [(commit.phase, commit.committed_at) for commit in commits]
-    runs = [(phase, [at for _, at in run]) for phase, run in groupby(told, key=lambda one: one[0]) if phase]
-    for place, (phase, times) in enumerate(runs):
+def _spans(commits: Sequence[LoggedCommit], marks: Sequence[PhaseMark]) -> Iterable[PhaseSpan]:
+    told = [(commit.phase, commit.committed_at, 1) for commit in commits]
+    if marks:  # commits stand in the order of their history: sorted only where something comes in between
+        told += [(mark.phase, mark.at.replace(microsecond=0), 0) for mark in marks]
+        told.sort(key=lambda one: (one[1], list(_PHASES).index(one[0]) if one[0] else -1))
+    runs = [(phase, list(run)) for phase, run in groupby(told, key=lambda one: one[0]) if phase]
+    for place, (phase, run) in enumerate(runs):
         is_over = place + 1 < len(runs) or phase == "completed"
-        yield PhaseSpan(phase, times[0], times[-1] if is_over else None, len(times))
+        yield PhaseSpan(phase, run[0][1], run[-1][1] if is_over else None, sum(count for *_, count in run))

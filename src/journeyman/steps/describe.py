@@ -9,25 +9,30 @@ from collections.abc import Sequence
 from journeyman.agents.plan import Plan
 from journeyman.events.types import GitFilesLeftOut
 from journeyman.forges.body import plain
-from journeyman.work_orders.order import Evidence, WorkOrder
+from journeyman.work_orders.order import Evidence, StepRecord, WorkOrder
 
 _VERDICTS = {
     "passed": "✅ The checks passed on commit `{sha}`.",
     "failed": "❌ The checks did **not** pass on commit `{sha}`. Do not merge without looking.",
     "none": "⚪ Not verified: {why}",
+    "outdated": "⏳ The branch has changed since its checks ran on commit `{sha}`; they run again.",
     "reviewed": "🔎 Reviewed on commit `{sha}`; there were no checks to run.",
 }
+_SUMMARY_CHARACTERS = 2000
 
 
 def pull_request_body(
     order: WorkOrder,
-    plan: Plan | None,
+    steps: Sequence[StepRecord],
     evidence: Sequence[Evidence],
     *,
     left_out: GitFilesLeftOut | None = None,
 ) -> str:
+    """`steps` are those of all rounds, oldest first."""
+    plan, summaries = _newest_plan(steps), _summaries(steps)
     parts = [
         f"## Task\n\n{_quoted(order.initial_prompt)}",
+        *([f"## Summary, in the agent's words\n\n{summaries}"] if summaries else []),
         f"## Verification\n\n{_verification(order, evidence)}",
         "## What changed\n\n"
         f"{_counted(order.git_commit_count, 'commit')}, {_counted(order.git_files_changed, 'file')}, "
@@ -50,6 +55,18 @@ def pull_request_body(
     return "\n\n".join(parts)
 
 
+def _newest_plan(steps: Sequence[StepRecord]) -> Plan | None:
+    made = [one.output for one in steps if one.kind == "plan" and one.status == "completed" and one.output]
+    return Plan.model_validate({name: made[-1][name] for name in Plan.model_fields}) if made else None
+
+
+def _summaries(steps: Sequence[StepRecord]) -> str:
+    """What building agents said of their changes, round by round."""
+    built = [one.output for one in steps if one.kind == "build" and one.status == "completed" and one.output]
+    told = [str(one["summary"]).strip() for one in built if one.get("changed", True)]
+    return "\n\n".join(_quoted(text, _SUMMARY_CHARACTERS) for text in told if text)
+
+
 def issue_comment(order: WorkOrder, pull_request_url: str) -> str:
     result = {"passed": "its checks passed", "failed": "its checks did not pass yet"}.get(
         order.verification, "it has not been verified"
@@ -63,7 +80,7 @@ def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
     last = evidence[-1]
     verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=plain(last.summary))
     rows = [
-        "| " + " | ".join(plain(str(check[column])) for column in ("command", "status", "summary")) + " |"
+        "| " + " | ".join(_cell(str(check[column])) for column in ("command", "status", "summary")) + " |"
         for check in last.checks
     ]
     table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""
@@ -78,14 +95,15 @@ def _left_out(left_out: GitFilesLeftOut) -> str:
     return "\n".join(["| file | bytes | why |", "| --- | ---: | --- |", *rows])
 
 
-def _cell(text: str) -> str:
-    return plain(" ".join(text.split())).replace("|", "\\|")
-
-
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _quoted(text: str) -> str:
-    cut = text if len(text) <= 4000 else text[:4000] + " …"
+def _cell(text: str) -> str:
+    """Text that stays in one cell of a table, whatever it holds."""
+    return " ".join(plain(text).split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _quoted(text: str, most: int = 4000) -> str:
+    cut = text if len(text) <= most else text[:most] + " …"
     return "\n".join(f"> {line}" for line in plain(cut).splitlines())

@@ -8,6 +8,7 @@ of this branch, open or closed, is returned instead of a second one.
 from pydantic import BaseModel
 
 from journeyman.events.types import (
+    AgentNotice,
     GithubIssueCommented,
     GithubPullRequestCreated,
     GithubPullRequestUpdated,
@@ -16,6 +17,7 @@ from journeyman.events.types import (
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import PullRequest
 from journeyman.forges.standing import check_still_open, note_state
+from journeyman.git.progress import is_record
 from journeyman.git.push import BranchMoved
 from journeyman.git.take_in import has_foreign_commits
 from journeyman.steps.bench import Bench, ChecksOutdated
@@ -35,13 +37,10 @@ class PullRequestOutput(BaseModel):
 
 async def run(bench: Bench) -> PullRequestOutput:
     head = await bench.workspace.head()
-    if head == bench.workspace.base_commit_sha:
-        return PullRequestOutput(
-            github_pull_request_url=None,
-            number=None,
-            commit_sha=head,
-            note="Nothing was committed, so there is nothing to propose.",
-        )
+    if await _changed_nothing(bench, head):
+        note = "Nothing is changed so far, so there is nothing to propose and no pull request."
+        await bench.emit(AgentNotice(step=bench.spec.name, text=note))
+        return PullRequestOutput(github_pull_request_url=None, number=None, commit_sha=head, note=note)
     head = await _push(bench)
     pull_request = await _open_or_update(bench)
     if bench.order.github_issue_number:
@@ -54,6 +53,16 @@ async def run(bench: Bench) -> PullRequestOutput:
         if pull_request.state == "open"
         else f"The pull request is {pull_request.state}; it stays so.",
     )
+
+
+async def _changed_nothing(bench: Bench, head: str) -> bool:
+    """Whether there is nothing to propose but test results; a plan is worth one."""
+    if head == bench.workspace.base_commit_sha:
+        return True
+    if bench.order.pushed_commit_sha is not None:
+        return False
+    paths = await bench.workspace.mirror.changed_paths(bench.workspace.base_commit_sha, head)
+    return all(is_record(path) and path.endswith("/test_results.json") for path in paths)
 
 
 async def _push(bench: Bench) -> str:
@@ -95,7 +104,7 @@ async def _open_or_update(bench: Bench) -> PullRequest:
     order = await bench.orders.get(bench.order_id)
     body = pull_request_body(
         order,
-        bench.plan,
+        await bench.orders.steps(bench.order_id),
         await bench.orders.evidence(bench.order_id),
         left_out=await bench.files_left_out(),
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from journeyman import telemetry
 from journeyman.errors import InvalidInput, InvalidWorkflow
 from journeyman.workflows.loader import library, load_workflow
 from journeyman.workflows.references import did_you_mean
@@ -17,6 +18,8 @@ from journeyman.workflows.schema import Workflow
 class Shelf:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        for trouble in self.ignored():
+            telemetry.logger().warning("workflow_not_used", error_message=trouble)
 
     def get(self, name: str) -> Workflow:
         """The workflow of this name; an error says what is wrong with its file, or which name is near."""
@@ -31,10 +34,19 @@ class Shelf:
 
     def all(self) -> Mapping[str, Workflow | InvalidWorkflow]:
         """By name, other names of the same workflow included."""
-        own = {
-            path.stem: _read(path, path.stat().st_mtime_ns) for path in sorted(self._directory.glob("*.yaml"))
-        }
+        own = {path.stem: _read(path, path.stat().st_mtime_ns) for path in self._files()}
         return {**own, **library()}
+
+    def ignored(self) -> list[str]:
+        """What is wrong with files that no order can name, because a built-in workflow has their name."""
+        return [
+            f"{path} is not used: a built-in workflow has its name. Give file and workflow another one."
+            for path in self._files()
+            if path.stem in library()
+        ]
+
+    def _files(self) -> list[Path]:
+        return sorted(self._directory.glob("*.yaml"))
 
 
 @lru_cache(maxsize=256)

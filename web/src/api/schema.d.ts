@@ -898,13 +898,17 @@ export interface components {
              * Verification
              * @enum {string}
              */
-            verification: "passed" | "failed" | "reviewed" | "none";
+            verification: "passed" | "failed" | "reviewed" | "none" | "outdated";
             /** Worker Id */
             worker_id: string | null;
             /** Queue Position */
             queue_position?: number | null;
             /** Resume At */
             resume_at: string | null;
+            /** Active Seconds */
+            active_seconds: number;
+            /** Active Since */
+            active_since: string | null;
         };
         /**
          * AgentWorkOrderAwaitingApproval
@@ -951,6 +955,11 @@ export interface components {
             model?: string | null;
             /** Budget Usd */
             budget_usd?: number | null;
+            /**
+             * Budget Removed
+             * @default false
+             */
+            budget_removed: boolean;
         };
         /** AgentWorkOrderCompleted */
         AgentWorkOrderCompleted: {
@@ -1603,7 +1612,7 @@ export interface components {
              * Verification
              * @enum {string}
              */
-            verification: "passed" | "failed" | "reviewed" | "none";
+            verification: "passed" | "failed" | "reviewed" | "none" | "outdated";
             /** Total Cost */
             total_cost: number | null;
             /** Total Tokens In */
@@ -2549,7 +2558,7 @@ export interface components {
         };
         /**
          * WorkOrderChange
-         * @description What is left out, or null, stays as it is.
+         * @description What is left out stays as it is, and so does a title or model that is null.
          */
         WorkOrderChange: {
             /** Title */
@@ -2617,6 +2626,8 @@ export interface components {
         WorkflowChoices: {
             /** Workflows */
             workflows: components["schemas"]["WorkflowChoice"][];
+            /** Troubles */
+            troubles: string[];
         };
         /** WorkflowPhaseCompleted */
         WorkflowPhaseCompleted: {
