@@ -89,6 +89,12 @@ class Settings(BaseModel):
     """Model calls that one agent turn may make before it is stopped."""
     agent_timeout_seconds: float = Field(default=3600, gt=0, alias="JOURNEYMAN_AGENT_TIMEOUT_SECONDS")
     """Wall clock that one agent turn may take."""
+    agent_line_bytes: int = Field(default=8_000_000, ge=10_000, alias="JOURNEYMAN_AGENT_LINE_BYTES")
+    """Longest line that an agent's program may write; with a longer one its turn is ended."""
+    agent_turn_bytes: int = Field(default=16_000_000, ge=10_000, alias="JOURNEYMAN_AGENT_TURN_BYTES")
+    """What an agent may say in one turn, its tools' output included; beyond it the turn is ended."""
+    agent_order_bytes: int = Field(default=64_000_000, ge=10_000, alias="JOURNEYMAN_AGENT_ORDER_BYTES")
+    """What all turns of one order may say together, and what is therefore stored of them."""
     agents_directory: Path | None = Field(default=None, alias="JOURNEYMAN_AGENTS_DIRECTORY")
     """Where `jm agents install` puts agents; `agents` in the home when not set."""
     acp_agents: dict[str, str] = Field(default_factory=dict, alias="JOURNEYMAN_ACP_AGENTS")

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from journeyman.engine.control import steps_to_redo, what_pauses
+from journeyman.engine.control import steps_to_redo, what_pauses, with_retry
 from journeyman.errors import Category
 from journeyman.work_orders.order import StepRecord, StepStatus
 from journeyman.workflows.loader import library
@@ -46,13 +46,30 @@ def test_what_ended_well_is_not_done_again() -> None:
     assert steps_to_redo(WORKFLOW, done) == set()
 
 
-PAUSING: dict[Category, float] = {"budget": 0, "quota": 0, "transient": 301, "rate_limited": 301}
-"""The categories that pause an order, with the seconds that the other side must have asked for."""
+PAUSING = ("budget", "quota", "transient", "rate_limited")
 
 
 @pytest.mark.parametrize("category", get_args(Category))
 @pytest.mark.parametrize("asked", [None, 300.0, 3600.0])
 def test_what_is_not_the_orders_fault_pauses_it(category: Category, asked: float | None) -> None:
     end = Done(status="failed", error_category=category, retry_after=asked)
-    expected = (asked or 0) >= PAUSING[category] if category in PAUSING else False
-    assert (what_pauses([Done(status="completed"), end]) is end) is expected
+    assert (what_pauses([Done(status="completed"), end]) is end) is (category in PAUSING)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "asked", "expected"),
+    [(1, None, 60), (2, None, 120), (1, 600.0, 600), (9, None, 3600), (24, None, 3600), (25, 600.0, None)],
+)
+def test_a_fault_that_stays_is_tried_again_after_longer_and_longer_pauses(
+    attempt: int, asked: float | None, expected: float | None
+) -> None:
+    end = Done(status="failed", error_category="transient", retry_after=asked, hint="Tried again.")
+    paused = with_retry(end, attempt)
+    assert paused.retry_after == expected
+    assert (paused.hint == "Tried again.") is (expected is not None)
+
+
+def test_a_used_up_quota_waits_for_what_the_provider_said_and_else_for_a_person() -> None:
+    for asked in (None, 4000.0):
+        end = Done(status="failed", error_category="quota", retry_after=asked)
+        assert with_retry(end, 1).retry_after == asked

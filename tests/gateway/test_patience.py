@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.errors import Transient
+from journeyman.errors import AgentFailed, Transient
 from journeyman.gateway.gateway import Gateway, ModelCall
 from journeyman.gateway.patience import Patience
 from journeyman.settings import Settings
@@ -79,7 +79,7 @@ def endless(home: Path, piece: str) -> Iterator[Settings]:
 async def test_an_answer_without_an_end_is_cut_off_at_its_size(home: Path, model: str) -> None:
     with endless(home, ARGUMENTS[model]) as settings:
         gateway = Gateway(settings, patience=Patience(30, answer_bytes=200_000))
-        with pytest.raises(Transient, match="sent more than 200,000 bytes"):
+        with pytest.raises(AgentFailed, match="more than 200,000 bytes"):
             await ask(gateway, ModelCall(model=model, messages=prompted("Go")))
         await gateway.close()
 

@@ -7,21 +7,32 @@ memory it took are looked at from outside.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from journeyman.agents.acp import AcpAgent
+from journeyman.agents.base import Assignment, Happening, Noticed, Said
+from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.agents.limits import OutputLimits
+from journeyman.agents.roles import ROLES
 from journeyman.database import Database
-from journeyman.errors import InvalidInput
+from journeyman.errors import AgentFailed, InvalidInput
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.gateway import Gateway
+from journeyman.sandboxes.base import SandboxSpec
+from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.gateway.calls import settings_with
+from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request
 from tests.gateway.ledgers import ledger_in, open_database, open_door, rows_in, store_order
+from tests.sandboxes.workshop import give_away
 from tests.standins.model_server import ModelServer, Reply, in_order
+from tests.standins.plain_sandbox import PlainSandbox
 
 MODELS: dict[Wire, str] = {
     "chat": "openai/stand-in",
@@ -211,3 +222,91 @@ async def test_absurd_counts_of_tokens_pass_and_are_not_written_down(
             (row,) = await rows_in(database)
     assert (row["state"], row["cost_usd"]) == ("settled", None)
     assert 0 <= row["tokens_in"] + row["tokens_out"] <= 20
+
+
+@dataclass
+class Listener:
+    """Whoever stores what a turn tells."""
+
+    told: list[Happening] = field(default_factory=list)
+
+    async def tell(self, *happenings: Happening) -> None:
+        self.told += happenings
+        await asyncio.sleep(0)
+
+    @property
+    def words(self) -> str:
+        return "".join(each.text for each in self.told if isinstance(each, Said))
+
+
+def peak_megabytes(*, begin: bool = False) -> float:
+    """The most memory that this process had since the last time it was asked to begin."""
+    if begin:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1000
+
+
+def assignment_of(model: str, limits: OutputLimits) -> Assignment:
+    paying = account(model, order_id="wo-flooding")
+    return Assignment(role=ROLES["build"], prompt="Do it.", model=model, account=paying, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("kind", "megabytes", "reason"),
+    [
+        ("line", 300, "a line of more than 1,000,000 bytes"),
+        ("words", 60, "more than 2,000,000 bytes in one turn"),
+        ("tools", 60, "more than 2,000,000 bytes in one turn"),
+    ],
+)
+async def test_an_acp_agent_that_floods_is_ended_within_bounds(
+    home: Path, tmp_path: Path, kind: str, megabytes: int, reason: str
+) -> None:
+    settings, tree, listener = settings_with(home), tmp_path / "tree", Listener()
+    tree.mkdir()
+    (tree / "agent.py").write_bytes((Path(__file__).parent / "flooding_agent.py").read_bytes())
+    give_away(tree, "wo-flooding")
+    command = ["python3", "agent.py", kind, str(megabytes)]
+    sandboxes = LocalSandboxes(settings)
+    async with open_door(settings) as door:
+        agent = AcpAgent("flood", command, door, settings)
+        sandbox = await sandboxes.setup(SandboxSpec(order_id="wo-flooding", tree=tree))
+        try:
+            before = peak_megabytes(begin=True)
+            limits = OutputLimits(line_bytes=1_000_000, turn_bytes=2_000_000)
+            model = write_script(settings, "any", {"replies": [{"say": "x"}]})
+            with pytest.raises(AgentFailed, match=reason):
+                async with asyncio.timeout(60):
+                    await agent.work(assignment_of(model, limits), sandbox, listener.tell)
+            grown = peak_megabytes() - before
+        finally:
+            await sandboxes.close()
+    assert grown < 60
+    assert sum(len(repr(each)) for each in listener.told) < 4_000_000
+    if kind == "words":
+        assert listener.words.startswith("word ")
+        assert listener.words.endswith("[… cut off here …]")
+
+
+async def test_a_model_that_floods_words_is_not_asked_again_and_its_beginning_is_kept(home: Path) -> None:
+    settings, listener = settings_with(home), Listener()
+    model = write_script(settings, "flood", {"replies": [{"say": "word " * 200_000, "repeat": 100}]})
+    agent = BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01)
+    limits = OutputLimits(turn_bytes=100_000)
+    with pytest.raises(AgentFailed, match="more than 100,000 bytes in one turn"):
+        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.tell)
+    assert listener.words.startswith("word ")
+    assert listener.words.endswith("[… cut off here …]")
+    assert len(listener.words) < 250_000
+    assert not any(isinstance(each, Noticed) for each in listener.told)
+
+
+async def test_what_earlier_turns_said_is_not_left_for_the_next(home: Path) -> None:
+    settings, listener = settings_with(home), Listener()
+    model = write_script(settings, "talk", {"replies": [{"say": "word " * 1000}]})
+    agent = BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01)
+    limits = OutputLimits(order_bytes_left=-1)
+    with pytest.raises(AgentFailed, match="than an order may store"):
+        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.tell)
+    assert len(listener.words) < 5000

@@ -89,6 +89,24 @@ def test_an_order_without_quota_says_until_when_it_waits_and_goes_on_by_itself(
         assert types.count("agent_work_order_resumed") == 1
 
 
+def test_an_order_whose_provider_is_down_retries_visibly_then_pauses_and_goes_on(
+    home: Path, tmp_path: Path
+) -> None:
+    down = Reply(status=503, body={"error": {"message": "down"}})
+    with ModelServer(in_order(*[down] * 9, *WRITES)) as server, asking(server, home) as product:
+        order_id = build(product, tmp_path)
+        told = paused(product, order_id)
+        assert (told["error_category"], bool(told["resume_at"])) == ("transient", True)
+        retries = [event for event in product.events(order_id) if event["type"] == "step_retrying"]
+        assert [event["attempt"] for event in retries] == [2, 3]
+        assert all(event["wait_seconds"] >= 1 for event in retries)
+        order = product.order(order_id)
+        assert (order["status"], order["resume_at"]) == ("paused", told["resume_at"])
+        assert "Tried again after a while" in order["error_hint"]
+        control(product, order_id, "resume")
+        assert product.finish(order_id)["status"] == "completed"
+
+
 def test_a_person_can_end_the_wait_for_a_quota_early_or_make_it_last(home: Path, tmp_path: Path) -> None:
     with ModelServer(in_order(used_up(36_000), *WRITES)) as server, asking(server, home) as product:
         order_id = build(product, tmp_path)

@@ -6,6 +6,7 @@ files and no terminal of ours, so everything it does happens in the jail.
 """
 
 import asyncio
+import json
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,8 +16,11 @@ import acp
 from acp import schema
 
 from journeyman.agents.base import About, Assignment, OnHappening, Outcome
+from journeyman.agents.json_lines import parsed
+from journeyman.agents.limits import LONGEST_SAID, lines_of
 from journeyman.agents.story import Story
 from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
+from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Readiness, Running, Sandbox
 from journeyman.sandboxes.jail import search_path
@@ -27,6 +31,8 @@ _WRITING_MODES = ("bypassPermissions", "full-access", "yolo", "build")
 _READING_MODES = ("plan", "read-only")
 """What agents call the modes that fit our roles; the jail holds whichever they are in."""
 _WRITES = ("edit", "delete", "move")
+_MOST_HEARD = 100
+"""Messages that wait to be told; the program has to wait with the next."""
 
 
 class AcpAgent:
@@ -60,7 +66,8 @@ class AcpAgent:
         program = await turn.sandbox.start(self._command, env=_environment(turn))
         listening = _Listening(turn)
         telling = asyncio.create_task(listening.tell())
-        connection = acp.connect_to_agent(cast(acp.Client, listening), program.stdin, program.stdout)
+        transport = _Transport(turn, program, listening)
+        connection = acp.connect_to_agent(cast(acp.Client, listening), transport)
         try:
             yield _Speaking(turn, program, connection, listening)
         finally:
@@ -80,6 +87,36 @@ def _environment(turn: Turn) -> dict[str, str]:
         "GOOGLE_GEMINI_BASE_URL": turn.door_url,
         "GEMINI_API_KEY": turn.token,
     }
+
+
+class _Transport:
+    """Messages to and from the program, read no faster than they are told and no longer than a line may be.
+
+    The protocol's library would read lines of any length, and hear each message in a task of its own.
+    """
+
+    def __init__(self, turn: Turn, program: Running, listening: "_Listening") -> None:
+        self._story = turn.story
+        self._program = program
+        self._listening = listening
+        self._lines = lines_of(program.stdout, turn.assignment.limits)
+
+    async def send(self, message: dict[str, Any]) -> None:
+        self._program.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        await self._program.stdin.drain()
+
+    async def receive(self) -> dict[str, Any] | None:
+        await self._listening.has_room.wait()
+        try:
+            async for line in self._lines:
+                if message := parsed(line):
+                    return message
+        except AgentFailed as error:
+            self._story.give_up(error)
+        return None
+
+    async def close(self) -> None:
+        self._program.stdin.close()
 
 
 class _Speaking:
@@ -167,6 +204,8 @@ class _Listening:
         self.is_replayed = False
         self.heard: asyncio.Queue[Any] = asyncio.Queue()
         """The library hears every message in a task of its own; here they are in order again."""
+        self.has_room = asyncio.Event()
+        self.has_room.set()
 
     def on_connect(self, connection: Any) -> None:
         """Called by the library; there is nothing to do."""
@@ -185,16 +224,20 @@ class _Listening:
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         if not self.is_replayed:
             self.heard.put_nowait(update)
+            if self.heard.qsize() >= _MOST_HEARD:
+                self.has_room.clear()
 
     async def tell(self) -> None:
         while True:
             await self._hear(await self.heard.get())
             self.heard.task_done()
+            if self.heard.qsize() < _MOST_HEARD:
+                self.has_room.set()
 
     async def _hear(self, update: Any) -> None:
         match update:
             case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text)):
-                self.text += text
+                self.text = (self.text + text)[-LONGEST_SAID:]
                 await self._story.said(text)
             case schema.ToolCallStart():
                 self.text = ""

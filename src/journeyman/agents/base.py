@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from journeyman.agents.limits import OutputLimits
 from journeyman.errors import InvalidInput
 from journeyman.gateway.accounts import Account
 from journeyman.sandboxes.base import Readiness, Sandbox
@@ -88,6 +89,8 @@ class Assignment:
     """What the turn must hand back as a value; None when the files are the result."""
     max_turns: int = 100
     timeout_seconds: float = 3600
+    limits: OutputLimits = field(default_factory=OutputLimits)
+    """How much it may say."""
 
 
 StopReason = Literal["finished", "refused", "turn_limit", "time_limit", "no_answer", "repetition"]

@@ -14,6 +14,7 @@ from typing import Any
 from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import parsed
+from journeyman.agents.limits import lines_of
 from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
 from journeyman.sandboxes.base import Running, Sandbox
 
@@ -73,12 +74,13 @@ class _Speaking:
         self._turn = turn
         self._story = turn.story
         self._program = program
+        self._lines = lines_of(program.stdout, turn.assignment.limits)
         self._is_streamed = False
         """Whether the text of the message that is coming was told already, piece by piece."""
 
     async def ask(self, prompt: str) -> Ending:
         await self._send({"type": "user", "message": {"role": "user", "content": prompt}})
-        async for line in self._program.stdout:
+        async for line in self._lines:
             message = parsed(line)
             if message.get("type") == "result":
                 return _ending(message)
@@ -91,7 +93,7 @@ class _Speaking:
         try:
             async with asyncio.timeout(_INTERRUPT_SECONDS):
                 await self._send(request)
-                async for line in self._program.stdout:
+                async for line in self._lines:
                     if parsed(line).get("type") == "result":
                         return
         except (TimeoutError, ConnectionError):

@@ -14,6 +14,7 @@ from typing import Any
 from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
+from journeyman.agents.limits import LONGEST_SAID
 from journeyman.agents.story import Story
 from journeyman.agents.turn import Conversation, Ending, Turn
 from journeyman.sandboxes.base import Sandbox
@@ -91,7 +92,7 @@ class _Listening:
             case {"type": "init", "session_id": str(session_id)}:
                 self._story.session_id = session_id
             case {"type": "message", "role": "assistant", "content": str(text)}:
-                self._text += text
+                self._text = (self._text + text)[-LONGEST_SAID:]
                 await self._story.said(text)
             case {
                 "type": "tool_use",
@@ -111,7 +112,7 @@ class _Listening:
                     exit_code=int(code[1]) if code else None,
                 )
             case {"type": "error", "message": str(text)}:
-                self._errors.append(text)
+                self._errors = [*self._errors[-9:], text[:1500]]
             case {"type": "result", "status": "success"}:
                 text, self._text = self._text, ""
                 return Ending(text)

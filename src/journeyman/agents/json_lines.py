@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from journeyman.agents.limits import lines_of
 from journeyman.agents.turn import Ending, Turn, failure_of
 from journeyman.sandboxes.base import Running
 
@@ -35,7 +36,7 @@ class JsonLines:
         try:
             await _give(program, prompt)
             ending = None
-            async for line in program.stdout:
+            async for line in lines_of(program.stdout, self._turn.assignment.limits):
                 ending = await self._hear(parsed(line)) or ending
             if ending is None or (not ending.failure and await program.wait() != 0):
                 return Ending("", await failure_of(program, self._name))
@@ -57,6 +58,6 @@ def parsed(line: bytes) -> dict[str, Any]:
     """A line's message; what is no JSON object says nothing."""
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}

@@ -21,6 +21,8 @@ from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.inside import pool_into
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.installs import Installs
+from journeyman.agents.json_lines import parsed
+from journeyman.agents.limits import Lines, OutputLimits, lines_of
 from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
@@ -148,7 +150,7 @@ class OpenCode(InstalledAgent):
 
 
 async def _port_of(program: Running) -> int:
-    async for line in program.stdout:
+    async for line in lines_of(program.stdout, OutputLimits()):
         if found := _LISTENING.search(line):
             return int(found[1])
     raise AgentFailed(await failure_of(program, "OpenCode"), hint="Try again, or choose another agent.")
@@ -280,22 +282,28 @@ class _Speaking:
         async with self._pool.stream("GET", self._url("/event"), headers=self._headers()) as response:
 
             async def events() -> AsyncIterator[dict[str, Any]]:
-                rest = b""
-                async for chunk in response.aiter_stream():
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        if line.startswith(b"data:"):
-                            yield json.loads(line[5:])
+                chunks = aiter(response.aiter_stream())
+                async for line in Lines(lambda: anext(chunks, b""), self._turn.assignment.limits):
+                    if line.startswith(b"data:"):
+                        yield parsed(line[5:])
 
             yield events()
 
     async def _call(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
         content = None if body is None else json.dumps(body).encode()
-        response = await self._pool.request(method, self._url(path), headers=self._headers(), content=content)
+        limits = self._turn.assignment.limits
+        gathered = bytearray()
+        async with self._pool.stream(
+            method, self._url(path), headers=self._headers(), content=content
+        ) as response:
+            async for chunk in response.aiter_stream():
+                gathered += chunk
+                if len(gathered) > limits.turn_bytes:
+                    raise limits.too_much()
         try:
-            answer = json.loads(response.content)
-        except ValueError:
-            answer = response.content.decode(errors="replace")
+            answer = json.loads(gathered)
+        except (ValueError, RecursionError):
+            answer = gathered.decode(errors="replace")
         return response.status, answer if isinstance(answer, dict) else {"message": answer}
 
     def _url(self, path: str) -> str:

@@ -9,14 +9,18 @@ from journeyman.agents.builtin.patience import ATTEMPTS
 from journeyman.agents.builtin.reading import shown
 from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import clip
+from journeyman.agents.limits import OutputLimits
 from journeyman.errors import JourneymanError
 from journeyman.gateway.accounts import CallRecord
 from journeyman.work_orders.order import Usage
 
+_MOST_BEGUN = 1000
+_LONGEST_NAME = 200
+
 
 class Story:
-    def __init__(self, tell: OnHappening, *, max_calls: int) -> None:
-        self._telling = Telling(tell)
+    def __init__(self, tell: OnHappening, *, max_calls: int, limits: OutputLimits | None = None) -> None:
+        self._telling = Telling(tell, limits)
         self._one_at_a_time = asyncio.Lock()
         self._max_calls = max_calls
         self._calls = 0
@@ -36,23 +40,39 @@ class Story:
 
     async def said(self, text: str) -> None:
         await self._telling.say(text)
+        self._check_excess()
 
     def noticed(self, text: str) -> None:
         self._telling.add(Noticed(text))
 
+    def give_up(self, error: JourneymanError) -> None:
+        """End the turn as failed of this; the first reason stays."""
+        self.fault = self.fault or error
+        self.is_over.set()
+
+    def _check_excess(self) -> None:
+        if (excess := self._telling.excess) is not None:
+            self.give_up(excess)
+
     def tool_started(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
+        call_id, tool = call_id[:_LONGEST_NAME], tool[:_LONGEST_NAME]
         if call_id in self._begun:
             return
+        if len(self._begun) >= _MOST_BEGUN:  # an agent that never says how a tool ended
+            self._begun.pop(next(iter(self._begun)))
         self._begun[call_id] = (tool, time.perf_counter())
         self._telling.add(ToolStarted(call_id, tool, shown(arguments)))
+        self._check_excess()
         if self._calls >= self._max_calls:
             self.is_over.set()
 
     def tool_finished(self, call_id: str, *, ok: bool, output: str, exit_code: int | None = None) -> None:
+        call_id = call_id[:_LONGEST_NAME]
         tool, started = self._begun.pop(call_id, (None, 0.0))
         if tool is not None:
             seconds = time.perf_counter() - started
             self._telling.add(ToolFinished(call_id, tool, ok, clip(output), seconds, exit_code))
+            self._check_excess()
 
     async def model_called(self, record: CallRecord) -> None:
         """Heard from the door, which alone counts, before the agent has the end of the answer."""
@@ -79,8 +99,7 @@ class Story:
         if error.retryable and self._faults < ATTEMPTS:
             self.noticed(f"{error.message}; attempt {self._faults} of {ATTEMPTS}")
             return
-        self.fault = error
-        self.is_over.set()
+        self.give_up(error)
 
     async def told(self) -> None:
         """Everything so far was told."""

@@ -15,6 +15,8 @@ from typing import Protocol
 
 from journeyman.agents.base import Assignment, OnHappening, Outcome, StopReason, check_provider
 from journeyman.agents.builtin.reading import deliverable_in
+from journeyman.agents.builtin.tools import clip
+from journeyman.agents.limits import LONGEST_SAID
 from journeyman.agents.story import Story
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
@@ -81,7 +83,7 @@ class Programs:
         """`token` is the one that a program has already, when it is still there from an earlier turn."""
         assert assignment.account is not None, "somebody pays for every turn"
         check_provider(assignment.account.agent, assignment.model, self._providers)
-        story = Story(tell, max_calls=assignment.max_turns)
+        story = Story(tell, max_calls=assignment.max_turns, limits=assignment.limits)
         heard = replace(assignment.account, on_call=story.model_called, on_fault=story.model_failed)
         token = self._door.admit(heard, token)
         try:
@@ -132,7 +134,7 @@ class Programs:
                 delivered = deliverable_in(ending.text, wanted)
         return Outcome(
             stop_reason="finished" if ending.text.strip() else "no_answer",
-            text=ending.text.strip(),
+            text=clip(ending.text.strip(), LONGEST_SAID),
             deliverable=delivered,
             usage=turn.story.usage,
             session_id=turn.story.session_id,

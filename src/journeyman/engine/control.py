@@ -5,11 +5,11 @@ same round: our own records say which steps are completed, and those are not don
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from journeyman.engine.retries import LONGEST_ASKED_SECONDS
+from journeyman.engine.retries import pause_before_retry
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Category, Conflict
 from journeyman.events.types import (
@@ -47,7 +47,9 @@ _MAY_REST: dict[Rest, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
     "awaiting_approval": frozenset({"running"}),
 }
-_UNTIL_A_PERSON_ACTS: frozenset[Category] = frozenset({"budget", "quota"})
+_PASSING: frozenset[Category] = frozenset({"transient", "rate_limited"})
+"""What usually goes away: an order whose step met it to the last retry pauses, and goes on by itself."""
+_NOT_ITS_FAULT: frozenset[Category] = _PASSING | {"budget", "quota"}
 """What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
 when the other side said that it may."""
 _RESTED: dict[Standstill, tuple[Status, ...]] = {
@@ -83,18 +85,23 @@ def steps_to_redo(workflow: Workflow, records: Iterable[StepRecord]) -> frozense
 
 def what_pauses(ends: Iterable[Done]) -> Done | None:
     """The end of a step that the order cannot help and a person, or time, can."""
-    return next((end for end in ends if end.status == "failed" and _passes_elsewhere(end)), None)
-
-
-def _passes_elsewhere(end: Done) -> bool:
-    asks_for_long = (end.retry_after or 0.0) > LONGEST_ASKED_SECONDS
-    return end.error_category in _UNTIL_A_PERSON_ACTS or (
-        end.error_category in ("transient", "rate_limited") and asks_for_long
+    return next(
+        (end for end in ends if end.status == "failed" and end.error_category in _NOT_ITS_FAULT), None
     )
 
 
 _SALVAGE_SECONDS = 2.0
 """Time to keep what is not committed while somebody waits for the answer; it stays where it is otherwise."""
+
+
+def with_retry(end: Done, attempt: int) -> Done:
+    """The same end of an attempt at an order, with when it is tried again and a hint that is true then."""
+    if end.error_category not in _PASSING:
+        return end
+    pause = pause_before_retry(attempt, end.retry_after)
+    if pause is None:
+        return replace(end, retry_after=None, hint="It stayed for long. Resume the order when it is over.")
+    return replace(end, retry_after=pause)
 
 
 async def rest(
@@ -126,6 +133,7 @@ async def rest(
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
+        because = with_retry(because, order.attempt)
         changes = {
             "error_message": because.error_message,
             "error_category": because.error_category,

@@ -13,6 +13,10 @@ _RETRIES_OF_PASSING_FAULTS = 2
 _LONGEST_WAIT_SECONDS = 60.0
 LONGEST_ASKED_SECONDS = 300.0
 """When the other side asks for more, the order pauses until then: a worker has better things to do."""
+_FIRST_PAUSE_SECONDS = 60.0
+_LONGEST_PAUSE_SECONDS = 3600.0
+_PAUSES = 24
+"""About a day; a fault that stays for longer does not go away by itself."""
 
 
 def wait_before_retry(
@@ -34,6 +38,17 @@ def wait_before_retry(
         return None
     backoff = min(2.0 ** min(attempt - 1, 10), _LONGEST_WAIT_SECONDS)
     return max(backoff * (1 + jitter), retry_after or 0.0)
+
+
+def pause_before_retry(attempt: int, retry_after: float | None) -> float | None:
+    """Seconds that an order is paused for a fault that stayed; None when only a person lets it go on.
+
+    `attempt` is the order's: each pause is twice as long as the one before.
+    """
+    if attempt > _PAUSES:
+        return None
+    pause = min(_FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1), _LONGEST_PAUSE_SECONDS)
+    return max(pause, retry_after or 0.0)
 
 
 def some_jitter() -> float:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select
+from sqlalchemy import Text, bindparam, cast, delete, func, insert, select
 
 from journeyman.database import Database, Transaction, carry_out, upserting
 from journeyman.errors import Superseded
@@ -163,6 +163,14 @@ async def with_chatter(database: Database, order_ids: Sequence[str]) -> set[str]
     )
     async with database.reading() as connection:
         return set((await connection.execute(query)).scalars())
+
+
+async def chatter_bytes(database: Database, order_id: str) -> int:
+    """About how much room what an order's agents and tools said takes."""
+    size = func.coalesce(func.sum(func.length(cast(events.c.data, Text))), 0)
+    query = select(size).where(events.c.agent_work_order_id == order_id, events.c.type.in_(CHATTER))
+    async with database.reading() as connection:
+        return int((await connection.execute(query)).scalar_one())
 
 
 async def forget_chatter(database: Database, order_id: str) -> None:

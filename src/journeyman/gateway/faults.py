@@ -71,7 +71,7 @@ def told_status(
     if status == 429:
         return RateLimited(
             f"{model}: the provider asks to slow down ({said})",
-            hint="It is tried again by itself; fewer orders at once make it rarer.",
+            hint="Tried again after a while; fewer orders at once make it rarer.",
             retry_after=_retry_after(headers, body),
         )
     if status == 413 or (status in (400, 422) and _any_of(_OVERFLOW, words)):
@@ -98,7 +98,7 @@ def told_break(said: str, model: str, redactor: Redactor, *, retry_after: float 
     """A call that broke on the way."""
     return Transient(
         f"{model}: the call failed ({_cut(said, redactor)})",
-        hint="It is tried again by itself; if it stays, look at the provider's status page.",
+        hint="Tried again after a while; if it stays, look at the provider's status page.",
         retry_after=retry_after,
     )
 
@@ -106,7 +106,7 @@ def told_break(said: str, model: str, redactor: Redactor, *, retry_after: float 
 def told_cut(model: str) -> Transient:
     """A stream that stopped without saying why it ended: half an answer, which is none."""
     return Transient(
-        f"{model}: the stream ended before the answer was complete", hint="It is tried again by itself."
+        f"{model}: the stream ended before the answer was complete", hint="Tried again after a while."
     )
 
 

@@ -1,11 +1,12 @@
 """How long and how large one answer of a model may be, whoever asks for it.
 
-An answer that does not stop is cut off as a fault that may pass: the next one is usually shorter.
+An answer that takes too long is cut off as a fault that may pass: the next one is usually shorter. One that
+floods is not asked for again: it would flood once more.
 """
 
 from dataclasses import dataclass
 
-from journeyman.errors import Transient
+from journeyman.errors import AgentFailed, Transient
 
 LONGEST_CALL_SECONDS = 1800.0
 LARGEST_ANSWER_BYTES = 64_000_000
@@ -21,15 +22,17 @@ class Patience:
     def too_silent(self, model: str) -> Transient:
         return Transient(
             f"{model}: the provider was silent for {self.idle_seconds:g} seconds",
-            hint="It is tried again by itself; JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS sets the patience.",
+            hint="JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS says how long silence is waited out.",
         )
 
     def too_long(self, model: str) -> Transient:
-        return _endless(model, f"took more than {self.call_seconds:g} seconds")
+        return Transient(
+            f"{model}: the answer took more than {self.call_seconds:g} seconds and was cut off",
+            hint="A model that answers more quickly may help.",
+        )
 
-    def too_large(self, model: str) -> Transient:
-        return _endless(model, f"sent more than {self.answer_bytes:,} bytes")
-
-
-def _endless(model: str, what: str) -> Transient:
-    return Transient(f"{model}: the answer {what}", hint="It is cut off and tried again.")
+    def too_large(self, model: str) -> AgentFailed:
+        return AgentFailed(
+            f"{model}: the answer has more than {self.answer_bytes:,} bytes and was cut off",
+            hint="The model repeats itself, or its server is broken: choose another model.",
+        )

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from journeyman.sandboxes.hatch import Hatch
 from journeyman.sandboxes.wire import Answer, Wire
 
-_LONGEST_LINE = 32_000_000
-"""An agent's line may hold a whole file; one that never ends is an attack on our memory."""
+_UNREAD_BYTES = 1_000_000
+"""Above this a program has to wait for whoever reads it. Lines are put together, and limited, by readers."""
 _PIPE_BYTES = 1_048_576
 _COMPLAINT_BYTES = 8_000
 _LAST_WORDS_SECONDS = 2.0
@@ -88,7 +88,7 @@ async def start(
     fields = [os.fsencode(cwd), b"%d" % len(command), *map(os.fsencode, command)]
     fields += [os.fsencode(word) for pair in env.items() for word in pair]
     loop = asyncio.get_running_loop()
-    stdout, stderr = asyncio.StreamReader(limit=_LONGEST_LINE), asyncio.StreamReader()
+    stdout, stderr = asyncio.StreamReader(limit=_UNREAD_BYTES), asyncio.StreamReader()
     try:
         transport, protocol = await loop.connect_write_pipe(
             _reading(asyncio.StreamReader()), os.fdopen(pipes[0][1], "wb", 0)

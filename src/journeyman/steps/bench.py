@@ -25,6 +25,7 @@ from journeyman.agents.base import (
     ToolFinished,
     ToolStarted,
 )
+from journeyman.agents.limits import OutputLimits
 from journeyman.agents.plan import Plan
 from journeyman.agents.roles import model_for
 from journeyman.errors import AgentFailed, JourneymanError
@@ -201,6 +202,7 @@ class Bench:
             account=account,
             max_turns=self.settings.agent_max_turns,
             timeout_seconds=self.settings.agent_timeout_seconds,
+            limits=await self._output_limits(),
         )
         async with self._snapshots(role.may_write):
             failpoint("agent_started")
@@ -215,6 +217,14 @@ class Bench:
         """The session to go on with; one that another agent made says nothing to this one."""
         agent, _, session_id = (getattr(order, _session_field(role)) or "").partition(":")
         return session_id if agent == self.agent.name else None
+
+    async def _output_limits(self) -> OutputLimits:
+        said = await self.orders.said_bytes(self.order_id)
+        return OutputLimits(
+            self.settings.agent_line_bytes,
+            self.settings.agent_turn_bytes,
+            self.settings.agent_order_bytes - said,
+        )
 
     def _account(self, role: Role) -> Account:
         return Account(

@@ -310,6 +310,10 @@ class WorkOrders:
             values = {"of_order": order_id, "updated_at": now, **changes}
             return order_of((await carry_out(writing.connection, _CHANGE, values))[0])
 
+    async def said_bytes(self, order_id: str) -> int:
+        """About how much of what agents and tools of an order said is stored."""
+        return await log.chatter_bytes(self.database, order_id)
+
     async def emit(self, order_id: str, *happened: Event) -> None:
         """Tell something that changes nothing but the story."""
         async with self.writing() as writing:

@@ -32,6 +32,7 @@ from journeyman.agents.builtin.reading import deliverable_in, problems, shown
 from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
 from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
+from journeyman.agents.limits import LONGEST_SAID
 from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
 from journeyman.gateway.messages import (
@@ -79,7 +80,7 @@ class Turn:
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._telling = Telling(tell)
+        self._telling = Telling(tell, assignment.limits)
         self._gateway = gateway
         self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds
@@ -95,7 +96,8 @@ class Turn:
         """What was said to the model, or told of it, and is not said twice."""
 
     def outcome(self, reason: StopReason, deliverable: BaseModel | None = None) -> Outcome:
-        return Outcome(stop_reason=reason, text=self._text, deliverable=deliverable, usage=self._usage)
+        text = clip(self._text, LONGEST_SAID)
+        return Outcome(stop_reason=reason, text=text, deliverable=deliverable, usage=self._usage)
 
     async def run(self) -> Outcome:
         try:
@@ -189,6 +191,7 @@ class Turn:
             ToolResult(call.asked.call_id, call.name, answer.output)
             for call, answer in zip(calls, answers, strict=True)
         ]
+        self._check_excess()
         times = self._repetition.times([call.asked for call in calls], results)
         if times >= REMARK_AT:
             results[-1] = replace(results[-1], output=results[-1].output + remark(times))
@@ -217,6 +220,10 @@ class Turn:
             )
         )
         return answer
+
+    def _check_excess(self) -> None:
+        if (excess := self._telling.excess) is not None:
+            raise excess
 
     def _is_delivery(self, call: _Call) -> bool:
         return call.name == _DELIVER and self._assignment.deliverable is not None
@@ -284,6 +291,7 @@ class Turn:
                     return piece
                 if aloud:
                     await self._telling.say(piece)
+                    self._check_excess()
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
 

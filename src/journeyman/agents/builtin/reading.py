@@ -1,5 +1,6 @@
 """Reading what a model wrote, and saying what is wrong with it in words it can act on."""
 
+import json
 import re
 from typing import Any
 
@@ -9,6 +10,8 @@ from journeyman.agents.builtin.tools import clip
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(\{.*?\})\s*```", re.DOTALL)
 _SHOWN_CHARACTERS = 4000
+_SHOWN = 50
+"""Arguments of one call."""
 
 
 def deliverable_in(text: str, wanted: type[BaseModel]) -> BaseModel | None:
@@ -33,7 +36,11 @@ def problems(error: ValidationError) -> str:
 
 def shown(arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments as people see them: a whole file in an event helps nobody."""
-    return {
-        key: clip(value, _SHOWN_CHARACTERS) if isinstance(value, str) else value
-        for key, value in arguments.items()
-    }
+    return {clip(key, _SHOWN_CHARACTERS): _shown(value) for key, value in list(arguments.items())[:_SHOWN]}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return clip(value, _SHOWN_CHARACTERS)
+    text = json.dumps(value, default=str) if isinstance(value, dict | list) else ""
+    return value if len(text) <= _SHOWN_CHARACTERS else clip(text, _SHOWN_CHARACTERS)

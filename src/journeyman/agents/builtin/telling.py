@@ -8,28 +8,56 @@ with `flush`.
 
 import asyncio
 
-from journeyman.agents.base import Happening, OnHappening, Said
+from journeyman.agents.base import (
+    Happening,
+    ModelCalled,
+    Noticed,
+    OnHappening,
+    Said,
+    ToolFinished,
+    ToolStarted,
+)
+from journeyman.agents.builtin.tools import clip
+from journeyman.agents.limits import LONGEST_SAID, PER_HAPPENING, OutputLimits
+from journeyman.errors import AgentFailed
 
 _SPEECH_SECONDS = 0.1
 _GATHER_SECONDS = 0.3
 _GATHER_CHARACTERS = 1000
+_LAST_WORDS = 4000
 
 
 class Telling:
     """End with `flush`: nothing may be left untold, and no task behind."""
 
-    def __init__(self, tell: OnHappening) -> None:
+    def __init__(self, tell: OnHappening, limits: OutputLimits | None = None) -> None:
         self._tell = tell
+        self._limits = limits or OutputLimits()
+        self._told_bytes = 0
         self._pending: list[Happening] = []
         self._size = 0
         self._timer: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
 
+    @property
+    def excess(self) -> AgentFailed | None:
+        """Why no more is told: the turn has said all that it may."""
+        return self._limits.too_much() if self._told_bytes > self._limits.stored_bytes else None
+
     def add(self, *happenings: Happening) -> None:
+        if self.excess is not None:  # what was spent is told all the same
+            happenings = tuple(each for each in happenings if isinstance(each, ModelCalled))
+        self._told_bytes += sum(map(_bytes_of, happenings))
         self._pending += happenings
         self._tell_within(_GATHER_SECONDS)
 
     async def say(self, text: str) -> None:
+        if self.excess is not None:
+            return
+        text = clip(text, LONGEST_SAID)
+        self._told_bytes += len(text)
+        if self.excess is not None:
+            text = f"{clip(text, _LAST_WORDS)}\n[… cut off here …]"
         self._size += len(text)
         self._pending.append(Said(text))
         self._tell_within(_SPEECH_SECONDS)
@@ -61,6 +89,7 @@ class Telling:
         gathered = _joined(self._pending)
         self._pending.clear()
         self._size = 0
+        self._told_bytes += PER_HAPPENING * sum(isinstance(each, Said) for each in gathered)
         if gathered:
             await self._tell(*gathered)
 
@@ -68,6 +97,19 @@ class Telling:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _bytes_of(happening: Happening) -> int:
+    """About what storing it takes."""
+    match happening:
+        case Noticed(text):
+            return PER_HAPPENING + len(text)
+        case ToolStarted(arguments=arguments):
+            return PER_HAPPENING + len(str(arguments))
+        case ToolFinished(output=output):
+            return PER_HAPPENING + len(output)
+        case _:
+            return 0  # a call of the model, which has limits of its own
 
 
 def _joined(happenings: list[Happening]) -> list[Happening]:

@@ -45,7 +45,9 @@ from journeyman.gateway.providers import parse_model_name
 from journeyman.gateway.recording import Recorder
 from journeyman.settings import Settings
 
-_LARGEST_REQUEST_BYTES = 64_000_000
+_LARGEST_REQUEST_BYTES = 32_000_000
+_MOST_REQUESTS_READ = 4
+"""Of one agent at once: each takes several times its size while it is read."""
 _LARGEST_REFUSAL_BYTES = 64_000
 _STATUSES: dict[type[JourneymanError], int] = {RateLimited: 429, Transient: 502, BudgetExceeded: 402}
 """Everything else is a 400: agents try most other statuses again, which could not help."""
@@ -55,6 +57,7 @@ _STATUSES: dict[type[JourneymanError], int] = {RateLimited: 429, Transient: 502,
 class _Admission:
     account: Account
     calls: set[asyncio.Task[None]] = field(default_factory=set)
+    reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_REQUESTS_READ))
     _fault: JourneymanError | None = None
 
     @property
@@ -153,8 +156,9 @@ class Door:
         if admission is None:
             return _unknown(wire)
         try:
-            body, size = await _body_of(request)
-            asked = rebuilt(wire, body, size)
+            async with admission.reading:
+                body, size = await _body_of(request)
+                asked = rebuilt(wire, body, size)
         except InvalidInput as error:
             admission.fault = error
             return _refused(wire, error)
