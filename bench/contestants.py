@@ -107,12 +107,18 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     )
     await orders.create(order)
     await workshop.prepare(order)
-    bench = await workshop.lay_bench(await orders.get(order_id), StepSpec(name="build", kind="build"), {})
-    outcome = await bench.agent_turn(ROLES["build"], _TASK)
+    order, step = await orders.get(order_id), StepSpec(name="build", kind="build")
+    async with asyncio.timeout(None) as limit:
+        bench = await workshop.lay_bench(order, step, {}, limit, _keep_nothing)
+        outcome = await bench.agent_turn(ROLES["build"], _TASK)
     assert outcome.stop_reason == "finished", outcome
     await workshop.set_down(order)
     await sandboxes.close()
     await store.close()
+
+
+async def _keep_nothing(output: object) -> None:
+    """No step follows that could read it."""
 
 
 CONTESTANTS: dict[str, Callable[[str, Path], None]] = {
