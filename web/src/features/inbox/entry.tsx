@@ -81,6 +81,7 @@ const CHECKS: Record<Order["verification"], string> = {
   failed: "Checks failed",
   reviewed: "Reviewed",
   none: "Not checked",
+  outdated: "Checks outdated",
 };
 
 type ActionsProps = Entry & { onDismiss: () => void };
