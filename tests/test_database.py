@@ -16,9 +16,10 @@ import journeyman.events.tables
 import journeyman.forges.tables
 import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401
-from journeyman.database import Database, carry_out, metadata, migrate, newest_version
+from journeyman.database import Database, carry_out, metadata
 from journeyman.database import database_url as async_url
 from journeyman.events.tables import event_counters
+from journeyman.migrations.upgrade import migrate, newest_version
 from journeyman.work_orders.tables import evidence
 
 

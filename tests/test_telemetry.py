@@ -1,6 +1,7 @@
 """The logs: they tell what happens, and never stand in its way."""
 
 import io
+import json
 import logging
 import shutil
 from pathlib import Path
@@ -28,3 +29,22 @@ def test_no_secret_gets_into_a_log_whoever_writes_it(home: Path) -> None:
     assert told.count("it is …") == 2
     assert "https://me:…@example.org" in told
     assert "hush-hush" not in told
+
+
+def test_what_libraries_log_is_json_too_and_without_secrets(home: Path) -> None:
+    out = io.StringIO()
+    telemetry.configure(
+        home=home, log_format="json", stream=out, redact=lambda text: text.replace("hunter2", "…")
+    )
+    try:
+        raise KeyError("hunter2")
+    except KeyError:
+        logging.getLogger("asyncio").exception("Exception in callback %s", "watch()")
+    [first] = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert (first["event"], first["level"], first["logger"]) == (
+        "Exception in callback watch()",
+        "error",
+        "asyncio",
+    )
+    assert "KeyError" in first["exception"]
+    assert "hunter2" not in out.getvalue()

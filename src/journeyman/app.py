@@ -13,7 +13,6 @@ import os
 import shlex
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -49,6 +48,8 @@ from journeyman.engine.workers import Worker, worker_id_of
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
+from journeyman.files.databases import check_database
+from journeyman.files.home import DATABASES, prepare_home
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.door.door import Door
@@ -58,12 +59,15 @@ from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
+from journeyman.migrations import upgrade
 from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.shelf import Shelf
 
+_CHECK_SECONDS = 5.0
+"""What a start allows for reading through each SQLite file."""
 _GRACEFUL_SECONDS = 2
 _KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep a connection for the next request: one that the server closes just when it is used
@@ -206,15 +210,31 @@ def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent
 
 
 def migrate(settings: Settings) -> None:
-    """Bring the database up to date."""
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    database.migrate(database.database_url(settings.database_url, settings.home))
+    """Make the home ready and bring the database up to date.
+
+    Raises what keeps a server from starting: a home that is not ours, a database that is damaged, too new or
+    away.
+    """
+    prepare_home(settings.home, has_databases=settings.is_sqlite)
+    _configure(settings)
+    if settings.is_sqlite:
+        for name in DATABASES:
+            _check_database(settings.home / name)
+    upgrade.migrate(database.database_url(settings.database_url, settings.home))
+
+
+def _check_database(path: Path) -> None:
+    was_used = path.name == DATABASES[0] and path.with_name("worker-id").exists()
+    if not check_database(path, seconds=_CHECK_SECONDS, was_used=was_used):
+        telemetry.logger().warning(
+            "database_not_checked_to_its_end", path=str(path), hint="`jm doctor` does so, in its own time."
+        )
 
 
 def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], None] | None = None) -> None:
     """Run API and worker in this process until it is told to stop."""
     _check_host(settings.host)
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    prepare_home(settings.home, has_databases=settings.is_sqlite)
     with _only_server(settings.home), _listening(settings) as listener:
         port = listener.getsockname()[1]
         settings = settings.model_copy(update={"port": port, "url": f"http://{settings.host}:{port}"})
@@ -229,18 +249,16 @@ def work(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -
             "a worker of its own needs a database that it can share",
             hint="Set DATABASE_URL to a PostgreSQL database; with SQLite `jm serve` does the work itself.",
         )
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    prepare_home(settings.home, has_databases=settings.is_sqlite)
     with _only_server(settings.home):
         migrate(settings)
         asyncio.run(_work(settings, on_ready))
 
 
 async def _work(settings: Settings, on_ready: Callable[[str], None] | None) -> None:
-    _watch_children_cheaply()
     told_to_stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
-    _configure(settings)
     async with working(build(settings)) as worker:
         _spare_the_collector()
         if on_ready:
@@ -251,8 +269,6 @@ async def _work(settings: Settings, on_ready: Callable[[str], None] | None) -> N
 async def _serve(
     settings: Settings, listener: socket.socket, worker: bool, on_ready: Callable[[str], None] | None
 ) -> None:
-    _watch_children_cheaply()
-    _configure(settings)
     parts = build(settings)
     async with AsyncExitStack() as stack:
         colleague = None
@@ -277,14 +293,6 @@ def _configure(settings: Settings) -> None:
     redact = Redactor(settings.secrets()).redact
     telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redact)
     failpoints.configure(settings.failpoints)
-
-
-def _watch_children_cheaply() -> None:
-    """Before Python 3.12 asyncio starts a thread for every child process unless told otherwise."""
-    if sys.version_info < (3, 12):
-        watcher = asyncio.PidfdChildWatcher()
-        watcher.attach_loop(asyncio.get_running_loop())
-        asyncio.set_child_watcher(watcher)
 
 
 def _spare_the_collector() -> None:

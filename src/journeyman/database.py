@@ -29,16 +29,15 @@ from sqlalchemy import (
     UpdateBase,
     create_engine,
     event,
-    inspect,
     text,
 )
 from sqlalchemy.engine import Dialect, make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeDecorator
 
-from journeyman.errors import Conflict, InvalidSetting, StoreUnavailable
+from journeyman.errors import Conflict, InvalidSetting, StoreDamaged, StoreUnavailable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -56,7 +55,6 @@ metadata = MetaData(
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """What a statement is run with, once or for each."""
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_TIMEOUT_MS = 30_000
 _BUSY_ON_THE_LOOP_MS = 100
 """SQLite waits for a lock by blocking; on the event loop that stops everything else."""
@@ -72,13 +70,14 @@ _PASSING = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
 )
+_OUTAGES = (OperationalError, InterfaceError, PoolTimeout, sqlite3.OperationalError)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_READERS = 10
 _ANSWER_SECONDS = 3.0
 _CHECKPOINT_EVERY_SECONDS = 5.0
 _LOCK_ATTEMPTS = 30
 _LOCK_PAUSE_SECONDS = 0.1
 _WORKER_LOCK = 870_002
-_MIGRATION_LOCK = 870_001
 """Any number will do, as long as nothing else in the database takes the same one."""
 
 
@@ -184,7 +183,7 @@ class Database:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), self.reading() as connection:
                 await connection.execute(text("SELECT 1"))
-        except (TimeoutError, StoreUnavailable, DBAPIError):
+        except (TimeoutError, StoreUnavailable, StoreDamaged, DBAPIError):
             return False
         return True
 
@@ -273,9 +272,15 @@ def _outages_told() -> Iterator[None]:
     """Turns the driver's word for a database that takes nothing just now into ours."""
     try:
         yield
-    except (OperationalError, InterfaceError, PoolTimeout, sqlite3.OperationalError) as error:
+    except (*_OUTAGES, DatabaseError, sqlite3.DatabaseError) as error:
         cause = getattr(error, "orig", error)
-        if isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode or 0) & 0xFF not in _PASSING:
+        code = (cause.sqlite_errorcode or 0) & 0xFF if isinstance(cause, sqlite3.Error) else None
+        if code in _DAMAGED:
+            raise StoreDamaged(
+                f"the database is damaged: {cause}",
+                hint="Stop the server and run `jm doctor`: it says which file, and what to do.",
+            ) from error
+        if not isinstance(error, _OUTAGES) or (code is not None and code not in _PASSING):
             raise
         raise StoreUnavailable(
             f"the database takes nothing just now: {str(cause or error).strip()[:300]}",
@@ -406,39 +411,6 @@ class _PostgreSQL:
 
     async def close(self) -> None:
         await self._engine.dispose()
-
-
-def migrate(url: str) -> None:
-    """Bring the tables up to date; several processes may try at once, and one does it."""
-    engine = create_engine(url)
-    try:
-        with engine.begin() as connection:
-            if _version(connection) == newest_version():
-                return
-            # A quarter of a server's start, and seldom needed.
-            from alembic import command
-            from alembic.config import Config
-
-            config = Config()
-            config.set_main_option("script_location", str(_MIGRATIONS))
-            if connection.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-    finally:
-        engine.dispose()
-
-
-def newest_version() -> str:
-    """Each version's file begins with its number."""
-    return max(path.name for path in (_MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
-
-
-def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    version: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return version
 
 
 def engine_database(url: str, home: Path) -> tuple[str, Engine | None]:

@@ -85,6 +85,10 @@ class StoreUnavailable(Transient):
     """The database is away or the disk is full: nothing can be written down until that has passed."""
 
 
+class StoreDamaged(JourneymanError):
+    """The database is not what it should be; nothing is served from it until somebody has mended it."""
+
+
 class RateLimited(JourneymanError):
     category = "rate_limited"
     retryable = True

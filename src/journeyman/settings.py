@@ -14,7 +14,7 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
-from journeyman.errors import InvalidSetting
+from journeyman.errors import Conflict, InvalidSetting
 
 _OWN_PREFIX = "JOURNEYMAN_"
 
@@ -262,10 +262,15 @@ def load_settings(environment: dict[str, str] | None = None) -> Settings:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise Conflict(
+            f"{path} cannot be read: {error.strerror}",
+            hint="Let this user read it, or set JOURNEYMAN_HOME to a directory of its own.",
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSetting(f"{path} is not valid TOML: {error}", hint="Correct the file.") from None
     _refuse_unknown(values)

@@ -40,25 +40,30 @@ def configure(
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if pretty else structlog.processors.JSONRenderer()
     )
 
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+
+    def render(log: Any, name: str, entry: structlog.typing.EventDict) -> str:
+        return redact(str(renderer(log, name, entry)))
+
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            lambda log, name, entry: redact(str(renderer(log, name, entry))),
-        ],
+        processors=[*shared, render],
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
+    # What libraries and asyncio log has the same form: who reads the log as JSON can read all of it.
     logging.basicConfig(level=logging.WARNING, stream=out, force=True)
+    logging.captureWarnings(True)
+    remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared], processors=[remove_meta, render]
+    )
     for handler in logging.root.handlers:
-        handler.setFormatter(_Redacting(logging.BASIC_FORMAT))
-
-
-class _Redacting(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return _redact(super().format(record))
+        handler.setFormatter(formatter)
 
 
 def logger() -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from journeyman.errors import JourneymanError
+from journeyman.errors import Conflict, JourneymanError
 
 app = typer.Typer(
     name="jm",
@@ -384,11 +384,19 @@ def exit_code_of(error: JourneymanError) -> int:
 def main() -> None:
     try:
         app()
-    except JourneymanError as error:
+    except (JourneymanError, OSError) as error:
         from journeyman.cli.screen import tell_error
 
-        tell_error(error, as_json="--json" in sys.argv)
-        sys.exit(exit_code_of(error))
+        told = error if isinstance(error, JourneymanError) else _of_the_machine(error)
+        tell_error(told, as_json="--json" in sys.argv)
+        sys.exit(exit_code_of(told))
+
+
+def _of_the_machine(error: OSError) -> JourneymanError:
+    where = f": {error.filename}" if error.filename else ""
+    return Conflict(
+        f"{error.strerror or error}{where}", hint="`jm doctor` looks at everything that is needed here."
+    )
 
 
 if __name__ == "__main__":

@@ -75,15 +75,24 @@ def _local(text: str, allow_local: bool, must_exist: bool) -> Repository:
     if "\0" in text or any(ord(c) < 32 for c in text):
         raise InvalidRepository("the path holds control characters", hint="Use file:///path/to/repository.")
     path = Path(text).resolve()
-    if must_exist and not path.is_dir():
+    if must_exist:
+        try:
+            _check_is_repository(path)
+        except OSError as error:
+            raise InvalidRepository(
+                f"{path} cannot be looked at: {error.strerror}",
+                hint="Let the user that runs the server read it, or name another directory.",
+            ) from None
+    return Repository("local", path.as_uri(), "local", path.name.removesuffix(".git") or "repository", path)
+
+
+def _check_is_repository(path: Path) -> None:
+    if not path.is_dir():
         raise InvalidRepository(f"there is no directory {path}", hint="Give the path of a git repository.")
-    if must_exist and not (
-        (path / ".git").exists() or ((path / "objects").is_dir() and (path / "HEAD").is_file())
-    ):
+    if not ((path / ".git").exists() or ((path / "objects").is_dir() and (path / "HEAD").is_file())):
         raise InvalidRepository(
             f"{path} is not a git repository", hint="Run `git init` there and commit first."
         )
-    return Repository("local", path.as_uri(), "local", path.name.removesuffix(".git") or "repository", path)
 
 
 def _refused(what: str, github_url: str) -> InvalidRepository:
