@@ -60,6 +60,7 @@ from journeyman.gateway.store import ModelCalls
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.migrations import upgrade
+from journeyman.sandboxes.base import SandboxProvider
 from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
@@ -207,6 +208,18 @@ def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent
             )
         agents[name] = AcpAgent(name, shlex.split(command), door, settings)
     return agents
+
+
+def sandboxes_of(settings: Settings) -> SandboxProvider:
+    """As a worker would use them."""
+    return LocalSandboxes(settings)
+
+
+def agents_of(settings: Settings) -> Mapping[str, Agent]:
+    """To be asked what they need; nothing is opened for that."""
+    store = Database(database.database_url(settings.database_url, settings.home))
+    ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
+    return _agents(settings, Gateway(settings, ledger), Door(settings, ledger))
 
 
 def migrate(settings: Settings) -> None:

@@ -149,15 +149,18 @@ async def test_help_loads_nothing_heavy() -> None:
 
 
 async def test_doctor_needs_no_server_and_says_what_to_do(home: Path, tmp_path: Path) -> None:
-    nobody = Terminal(home, "http://127.0.0.1:9")
+    nobody = Terminal(home / "new", "http://127.0.0.1:9")
     done = await nobody.run("doctor", "--json")
     found = {check["name"]: check for check in json.loads(done.out)["checks"]}
     assert done.code == 0, done.out
     assert {name: check["state"] for name, check in found.items()} == {
         "git": "good",
         "sandbox": "good",
+        "home": "good",
+        "leftovers": "good",
         "database": "good",
         "models": "optional",
+        "agent": "optional",
         "github": "optional",
         "server": "optional",
     }

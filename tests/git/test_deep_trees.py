@@ -1,14 +1,23 @@
 """Directories nested deeper than programs expect: handled as far as git can, refused in words beyond."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from journeyman.errors import InvalidRepository
+from journeyman.files.removal import remove_tree
 from journeyman.git.workspaces import Workspace
 from tests.files import traps
 from tests.git.places import Bench, git, make_repository
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_for_pytest(tmp_path: Path) -> Iterator[None]:
+    """Whose own way of removing what a test wrote is not made for this."""
+    yield
+    remove_tree(tmp_path)
 
 
 def nested_repository(path: Path, levels: int) -> Path:

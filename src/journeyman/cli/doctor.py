@@ -3,23 +3,38 @@
 It works without a server: it is what one asks when the server does not start.
 """
 
+import asyncio
+import errno
+import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx2
 import psycopg
 
+from journeyman.agents.base import Agent
+from journeyman.app import agents_of, sandboxes_of
 from journeyman.cli.client import Client
 from journeyman.cli.screen import console, line, print_json, styled
 from journeyman.database import database_url
 from journeyman.errors import JourneymanError
+from journeyman.files.databases import check_database
+from journeyman.files.home import DATABASES, loose
+from journeyman.files.trash import TRASH, set_aside
 from journeyman.gateway.gateway import Gateway
+from journeyman.migrations.upgrade import newest_version
 from journeyman.settings import Settings
 
+_ROOMS = ("workspaces", "sessions")
+_LEAST_FREE_BYTES = 1_000_000_000
+_CHECK_SECONDS = 60.0
 State = Literal["good", "optional", "missing"]
 _SIGNS: dict[State, tuple[str, str]] = {
     "good": ("✓", "green"),
@@ -38,15 +53,9 @@ class Finding:
 
 
 def examine(settings: Settings, *, as_json: bool) -> int:
-    checks: tuple[Callable[[Settings], Finding], ...] = (
-        _git,
-        _sandbox,
-        _database,
-        _models,
-        _github,
-        _server,
-    )
+    checks = (_git, _sandbox, _home, _leftovers, _database, _models)
     found = [check(settings) for check in checks]
+    found += [*_agents(settings), _github(settings), _server(settings)]
     good = all(finding.state != "missing" for finding in found)
     if as_json:
         print_json({"ok": good, "checks": [asdict(finding) for finding in found]})
@@ -54,9 +63,9 @@ def examine(settings: Settings, *, as_json: bool) -> int:
     out = console()
     for finding in found:
         sign, style = _SIGNS[finding.state]
-        out.print(styled((f"{sign} ", style), (f"{finding.name:<9}", "bold"), finding.detail))
+        out.print(styled((f"{sign} ", style), (f"{finding.name:<10}", "bold"), finding.detail))
         if finding.hint:
-            out.print(styled((f"  {'':<9}What to do: ", "dim"), finding.hint))
+            out.print(styled((f"  {'':<10}What to do: ", "dim"), finding.hint))
     return 0 if good else 1
 
 
@@ -74,6 +83,9 @@ def _git(_settings: Settings) -> Finding:
 
 
 def _sandbox(settings: Settings) -> Finding:
+    ready = asyncio.run(sandboxes_of(settings).readiness())
+    if not ready.ready:
+        return Finding("sandbox", "missing", "no sandbox can be opened", ready.needs)
     if settings.local_isolation == "none":
         return Finding(
             "sandbox",
@@ -81,35 +93,70 @@ def _sandbox(settings: Settings) -> Finding:
             "agents run WITHOUT isolation, as the user of the server",
             "Unset JOURNEYMAN_LOCAL_ISOLATION to run them in a bubblewrap jail.",
         )
-    if shutil.which("bwrap") is None:
-        return Finding(
-            "sandbox", "missing", "there is no bubblewrap (bwrap)", "Run `apt-get install bubblewrap`."
-        )
-    tried = subprocess.run(
-        ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if tried.returncode:
-        return Finding(
-            "sandbox",
-            "missing",
-            f"bubblewrap cannot open a jail: {tried.stderr.strip()}",
-            "Allow unprivileged user namespaces: `sysctl kernel.unprivileged_userns_clone=1`.",
-        )
     return Finding("sandbox", "good", "bubblewrap")
 
 
+def _home(settings: Settings) -> Finding:
+    home, chmod = settings.home, f"chmod 700 {shlex.quote(str(settings.home))}"
+    try:
+        if not home.exists():
+            return Finding("home", "good", f"{home} will be made at the first start")
+        if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if found := loose(home):
+            names = ", ".join(path.name for path in found)
+            return Finding(
+                "home", "optional", f"others may read {names}", f"Run `{chmod}`, or start the server."
+            )
+        free = shutil.disk_usage(home).free
+    except OSError as error:
+        hint = f"Run `sudo chown -R $USER {shlex.quote(str(home))}`, or choose another JOURNEYMAN_HOME."
+        return Finding("home", "missing", f"{home} cannot be used: {error.strerror}", hint)
+    room = f"{free / 1e9:.1f} GB free at {home}"
+    if free < _LEAST_FREE_BYTES:
+        return Finding("home", "missing", room, "Free some space: orders fail when it is full.")
+    return Finding("home", "good", room)
+
+
+def _leftovers(settings: Settings) -> Finding:
+    """What orders left and no server could delete."""
+    try:
+        found = [path for room in _ROOMS for path in set_aside(settings.home / room / TRASH)]
+    except OSError as error:
+        return Finding(
+            "leftovers", "optional", f"cannot be looked for: {error.strerror}", "See the home above."
+        )
+    if not found:
+        return Finding("leftovers", "good", "none")
+    where = ", ".join(sorted({str(path.parent) for path in found}))
+    return Finding(
+        "leftovers",
+        "optional",
+        f"{len(found)} set aside in {where}, because they could not be deleted",
+        "Look whether something is mounted in them or they belong to somebody else, then delete set-aside-*; "
+        "each start tries again.",
+    )
+
+
 def _database(settings: Settings) -> Finding:
-    where = "SQLite in the home" if settings.is_sqlite else "PostgreSQL"
     try:
         address = database_url(settings.database_url, settings.home)
-        if settings.is_sqlite:
-            settings.home.mkdir(parents=True, exist_ok=True)
-            sqlite3.connect(settings.home / "journeyman.db").close()
-        else:
-            psycopg.connect(address.replace("+psycopg", "", 1), connect_timeout=5).close()
+        if not settings.is_sqlite:
+            with psycopg.connect(address.replace("+psycopg", "", 1), connect_timeout=5) as server:
+                version = _version(server.execute)
+            return _of_version("PostgreSQL", version)
+        was_used = (settings.home / "worker-id").exists()
+        whole = [
+            check_database(
+                settings.home / name, seconds=_CHECK_SECONDS, was_used=was_used and name == DATABASES[0]
+            )
+            for name in DATABASES
+        ]
+        file = settings.home / DATABASES[0]
+        if not file.exists() or file.stat().st_size == 0:
+            return Finding("database", "good", "SQLite in the home, made at the first start")
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as tables:
+            version = _version(tables.execute)
     except JourneymanError as error:
         return Finding("database", "missing", error.message, error.hint)
     except (sqlite3.Error, OSError) as error:
@@ -117,7 +164,53 @@ def _database(settings: Settings) -> Finding:
     except psycopg.Error as error:
         hint = "Check DATABASE_URL, and that the server it names is running."
         return Finding("database", "missing", line(str(error)), hint)
-    return Finding("database", "good", where)
+    return _of_version(
+        "SQLite in the home" + ("" if all(whole) else ", too large to check to its end"), version
+    )
+
+
+def _version(execute: Callable[..., Any]) -> str | None:
+    """The version of the tables; None where there are none yet."""
+    try:
+        return str(execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    except (sqlite3.OperationalError, psycopg.errors.UndefinedTable):
+        return None
+
+
+def _of_version(where: str, version: str | None) -> Finding:
+    newest = newest_version()
+    if version is not None and version > newest:
+        return Finding(
+            "database",
+            "missing",
+            f"{where}, of a newer Journeyman: tables {version}, known are {newest}",
+            "Install that version again, or put a backup from before its upgrade in place.",
+        )
+    if version is None or version < newest:
+        return Finding("database", "good", f"{where}; the next start brings its tables to {newest}")
+    return Finding("database", "good", f"{where}, tables {version}")
+
+
+def _agents(settings: Settings) -> list[Finding]:
+    """Each agent: whether it is installed, at which version, and whose keys it could use."""
+    try:
+        known = agents_of(settings)
+    except JourneymanError as error:
+        return [Finding("agents", "missing", error.message, error.hint)]
+    keyed = {model.provider for model in Gateway(settings).models() if model.ready} - {"scripted"}
+    return [asyncio.run(_agent(agent, keyed)) for agent in known.values()]
+
+
+async def _agent(agent: Agent, keyed: set[str]) -> Finding:
+    ready, about = await agent.readiness(), agent.about
+    name = f"{agent.name} {about.version}".strip()
+    if not ready.ready:
+        return Finding("agent", "optional", f"{name} cannot be used", ready.needs)
+    usable = sorted(keyed & set(about.providers))
+    if not usable:
+        keys = f"It needs a key for {' or '.join(p for p in about.providers if p != 'scripted')}."
+        return Finding("agent", "optional", f"{name} has no key to work with", keys)
+    return Finding("agent", "good", f"{name}, with models of {', '.join(usable)}")
 
 
 def _models(settings: Settings) -> Finding:
