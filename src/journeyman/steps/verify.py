@@ -35,7 +35,7 @@ class VerifyOutput(BaseModel):
 
 
 async def run(bench: Bench) -> VerifyOutput:
-    async with bench.workspace_lock:
+    async with bench.writing():
         await bench.commit("testing", "Keep uncommitted changes")
         if bench.order.pushed_commit_sha is not None:
             await take_in_pushed(bench)
