@@ -1,0 +1,122 @@
+"""Whose turn in the workspace it is, and what it begins with."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from journeyman.access.redaction import Redactor
+from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.database import Database
+from journeyman.engine.store import Claims
+from journeyman.engine.workshop import Workshop
+from journeyman.events.feed import Feed
+from journeyman.forges.local import LocalForge
+from journeyman.gateway.gateway import Gateway
+from journeyman.git.mirrors import Mirrors
+from journeyman.git.workspaces import Workspaces
+from journeyman.sandboxes.homes import Homes
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
+from journeyman.steps.bench import Bench
+from journeyman.work_orders.store import WorkOrders
+from journeyman.workflows.schema import StepSpec
+from tests.git.places import make_repository
+from tests.work_orders.orders import an_order
+
+
+@pytest.fixture
+def workshop(settings: Settings, database: Database) -> Workshop:
+    orders = WorkOrders(database, Feed(database), Redactor([]))
+    return Workshop(
+        settings=settings,
+        orders=orders,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        workspaces=Workspaces(settings.home / "workspaces"),
+        sandboxes=LocalSandboxes(settings),
+        forges={"local": LocalForge(database, settings.server_url)},
+        agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
+        homes=Homes(settings.home / "sessions"),
+        claims=Claims(database, orders),
+        worker_id="worker-1",
+    )
+
+
+@pytest.fixture
+async def bench(workshop: Workshop, tmp_path: Path) -> Bench:
+    """What a shell step with a time limit is given."""
+    order = an_order(repository_url=make_repository(tmp_path / "source").as_uri(), status="running")
+    await workshop.orders.create(order)
+    await workshop.prepare(order)
+    order = await workshop.orders.get(order.agent_work_order_id)
+    spec = StepSpec(name="gen", kind="shell", command="ls", timeout=60)
+
+    async def save(_: BaseModel) -> None:
+        raise AssertionError("nothing ends here")
+
+    return await workshop.lay_bench(order, spec, {}, asyncio.timeout(None), save)
+
+
+def step(bench: Bench, name: str, kind: str) -> Bench:
+    spec = bench.spec.model_copy(update={"name": name, "kind": kind})
+    return replace(bench, spec=spec)
+
+
+async def test_waiting_for_the_turn_does_not_count_towards_the_time_limit(bench: Bench) -> None:
+    waited = asyncio.Event()
+
+    async def take_turn() -> float | None:
+        async with asyncio.timeout(60) as limit:
+            waited.set()
+            async with replace(bench, time_limit=limit).writing():
+                return limit.when()
+
+    async with bench.workspace_lock:
+        turn = asyncio.create_task(take_turn())
+        await waited.wait()
+        await asyncio.sleep(0)
+        freed = asyncio.get_running_loop().time()
+    ends = await turn
+    assert ends is not None
+    assert ends >= freed + 60
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "stays"),
+    [
+        ("build", "build", True),
+        ("verify", "verify", False),
+        ("other", "build", False),
+        ("gen", "shell", False),
+    ],
+)
+async def test_only_the_agent_that_was_cut_off_goes_on_with_its_files(
+    bench: Bench, name: str, kind: str, stays: bool
+) -> None:
+    async with asyncio.timeout(None) as limit:
+        building = step(replace(bench, time_limit=limit), "build", "build")
+        async with building.writing():
+            (bench.workspace.tree / "half.txt").write_text("half\n")
+        async with step(building, name, kind).writing():
+            assert (bench.workspace.tree / "half.txt").exists() is stays
+    order = await bench.orders.get(bench.order_id)
+    assert order.last_writer == f"1/{name}"
+    assert (order.snapshot_ref is None) is stays
+
+
+async def test_a_command_begins_again_from_the_tree_it_began_with(bench: Bench) -> None:
+    async with asyncio.timeout(None) as limit:
+        shell = replace(bench, time_limit=limit)
+        for _ in range(2):
+            async with shell.writing():
+                assert not (bench.workspace.tree / "half.txt").exists()
+                (bench.workspace.tree / "half.txt").write_text("half\n")
+
+
+async def test_what_nobody_of_the_order_wrote_is_left_to_the_first_who_writes(bench: Bench) -> None:
+    """As where a person changes files while the order is paused."""
+    (bench.workspace.tree / "mine.txt").write_text("mine\n")
+    async with asyncio.timeout(None) as limit, replace(bench, time_limit=limit).writing():
+        assert (bench.workspace.tree / "mine.txt").exists()
