@@ -13,7 +13,7 @@ from tests.standins.plain_sandbox import PlainSandbox
 
 async def used(place: Workplace, name: str, **arguments: Any) -> ToolFinished:
     await place.play(calls(name, **arguments), says("Done."))
-    (finished,) = place.of(ToolFinished)
+    *_, finished = place.of(ToolFinished)
     return finished
 
 
@@ -70,7 +70,30 @@ async def test_edits_of_one_answer_to_one_file_do_not_lose_each_other(place: Wor
 async def test_a_file_is_read_in_pieces_that_say_what_they_are(place: Workplace) -> None:
     (place.tree / "file.txt").write_text("".join(f"line {n}\n" for n in range(1, 11)))
     finished = await used(place, "read_file", path="file.txt", offset=4, limit=2)
-    assert finished.output == "[lines 4 to 5 of 10]\nline 4\nline 5"
+    assert finished.output == "[lines 4 to 5 of 10; go on with offset 6]\n4\tline 4\n5\tline 5"
+    whole = await used(place, "read_file", path="file.txt")
+    assert whole.output.startswith("1\tline 1\n2\tline 2\n")
+
+
+async def test_a_long_file_is_cut_at_the_end_of_a_line_and_can_be_read_on_to_its_end(
+    place: Workplace,
+) -> None:
+    lines = [f"{number} " + "x" * (number % 40) for number in range(1, 3125)]
+    lines[7] = "y" * 200_000
+    (place.tree / "long.txt").write_text("\n".join(lines) + "\n")
+    seen: list[str] = []
+    while len(seen) < len(lines):
+        finished = await used(place, "read_file", path="long.txt", offset=len(seen) + 1)
+        assert len(finished.output) <= MAX_OUTPUT_CHARACTERS
+        assert "characters left out" not in finished.output
+        header, *numbered = finished.output.split("\n")
+        first, last = len(seen) + 1, len(seen) + len(numbered)
+        assert header.startswith(f"[lines {first} to {last} of 3124")
+        assert (f"offset {last + 1}" in header) is (last < 3124)
+        assert [int(line.split("\t")[0]) for line in numbered] == list(range(first, last + 1))
+        seen += [line.split("\t", 1)[1] for line in numbered]
+    assert seen[:7] + seen[8:] == lines[:7] + lines[8:]
+    assert "195,000 more characters of this line" in seen[7]
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ class Bench:
             tree=self.tree,
             writable=ROLES[role].may_write,
             shown=about.shown,
+            hidden=about.hidden,
             home=self.place / "sessions" if about.keeps_sessions else None,
         )
         return await self.sandboxes.setup(spec)
@@ -137,7 +138,7 @@ class Bench:
         return [each for each in self.told if isinstance(each, ToolFinished)]
 
 
-async def _bench(make: Make, home: Path, place: Path) -> AsyncIterator[Bench]:
+async def opened(make: Make, home: Path, place: Path) -> AsyncIterator[Bench]:
     paths = {
         "JOURNEYMAN_AGENTS_DIRECTORY": str(INSTALLED),
         "JOURNEYMAN_SANDBOX_PATHS": str(INSTALLED / "opencode"),
@@ -152,7 +153,7 @@ async def _bench(make: Make, home: Path, place: Path) -> AsyncIterator[Bench]:
 
 @pytest.fixture(params=AGENTS)
 async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
-    async for made in _bench(AGENTS[request.param], home, tmp_path):
+    async for made in opened(AGENTS[request.param], home, tmp_path):
         assert made.agent.name == request.param
         yield made
 
@@ -160,14 +161,14 @@ async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> A
 @pytest.fixture(params=[name for name in PROGRAMS if name != "acp"])
 async def installed(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
     """A bench whose agent we configure. What others make of a repository, those who name them must say."""
-    async for made in _bench(PROGRAMS[request.param], home, tmp_path):
+    async for made in opened(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
 @pytest.fixture(params=PROGRAMS)
 async def program(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
     """A bench whose agent is somebody else's program."""
-    async for made in _bench(PROGRAMS[request.param], home, tmp_path):
+    async for made in opened(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
@@ -185,6 +186,7 @@ async def test_work_changes_files_and_ends_with_the_agents_last_words(bench: Ben
     assert (bench.tree / "made.txt").read_text() == "made\n"
     assert (bench.tree / "written.txt").read_text().strip() == "written"
     assert (outcome.stop_reason, outcome.text) == ("finished", "It is made.")
+    assert outcome.session_id
 
 
 async def test_everything_that_happens_is_told(bench: Bench) -> None:
@@ -305,6 +307,23 @@ async def test_what_the_model_said_is_known_again_after_a_restart(program: Bench
         last = json.dumps(server.requests[-1].body)
         assert "mulberry" in last
         assert first.text in last
+
+
+async def test_a_session_that_goes_on_has_the_role_of_its_turn(program: Bench) -> None:
+    name = program.agent.name
+    with ModelServer(in_order(*[Reply(text=f"Answer {number}.") for number in range(9)])) as server:
+        addresses = {
+            "openai_base_url": f"{server.url}/v1",
+            "anthropic_base_url": server.url,
+            "gemini_base_url": server.url,
+        }
+        program.settings = program.settings.model_copy(update=addresses)
+        await program.restart()
+        first = await program.work(model=PROVIDERS[name], role="plan")
+        await program.work(model=PROVIDERS[name], role="build", session_id=first.session_id)
+    last = json.dumps(server.requests[-1].body)
+    planner, builder = (json.dumps(ROLES[role].instructions)[1:-1] for role in ("plan", "build"))
+    assert last.rfind(builder) > last.rfind(planner)
 
 
 async def test_configuration_that_the_repository_brings_is_ignored(installed: Bench) -> None:

@@ -115,6 +115,8 @@ class About:
     version: str = ""
     shown: tuple[Path, ...] = ()
     """What of this machine it has to see in its sandbox."""
+    hidden: tuple[str, ...] = ()
+    """Names at the top of a repository that it would take for its own configuration, whatever it is told."""
     keeps_sessions: bool = False
     """Whether it needs a home that outlives the sandbox."""
 

@@ -14,7 +14,7 @@ from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.story import Story
-from journeyman.agents.turn import Conversation, Ending, Turn
+from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
 from journeyman.sandboxes.base import Sandbox
 
 _TOKEN = "JOURNEYMAN_DOOR_TOKEN"  # noqa: S105 - the variable's name
@@ -47,7 +47,11 @@ class Codex(InstalledAgent):
             return [*before, "resume", session_id, "-"] if session_id else [*before, "-"]
 
         listening = _Listening(turn.story)
-        yield JsonLines(turn, "Codex", command=command, environment={_TOKEN: turn.token}, hear=listening.hear)
+        conversation = JsonLines(
+            turn, "Codex", command=command, environment={_TOKEN: turn.token}, hear=listening.hear
+        )
+        # A session that goes on keeps the instructions that it began with, whatever it is given.
+        yield Instructed(conversation, turn.assignment.role.instructions) if turn.session_id else conversation
 
 
 def _assigned(name: str, value: str | bool | int) -> str:

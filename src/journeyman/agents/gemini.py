@@ -16,7 +16,7 @@ from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.limits import LONGEST_SAID
 from journeyman.agents.story import Story
-from journeyman.agents.turn import Conversation, Ending, Turn
+from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
 from journeyman.sandboxes.base import Sandbox
 
 _SETTINGS = {
@@ -66,19 +66,7 @@ class Gemini(InstalledAgent):
         conversation = JsonLines(
             turn, "Gemini CLI", command=command, environment=environment, hear=listening.hear
         )
-        yield _Instructed(conversation, turn.assignment.role.instructions)
-
-
-class _Instructed:
-    """Gives the role's instructions with the first prompt: there is no other place for them."""
-
-    def __init__(self, conversation: Conversation, instructions: str) -> None:
-        self._conversation = conversation
-        self._instructions = instructions
-
-    async def ask(self, prompt: str) -> Ending:
-        instructions, self._instructions = self._instructions, ""
-        return await self._conversation.ask(f"{instructions}\n\n{prompt}" if instructions else prompt)
+        yield Instructed(conversation, turn.assignment.role.instructions)
 
 
 class _Listening:

@@ -2,7 +2,7 @@
 
 A server takes seconds to start, so it stays for the next turn in the same sandbox; the token in its
 configuration opens the door only while a turn runs. A message failed when it carries an error: the server
-answers 200 either way.
+answers 200 either way. It loads plugins of the repository whatever it is told, so the sandbox hides them.
 """
 
 import asyncio
@@ -12,19 +12,19 @@ import re
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpcore2
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.inside import pool_into
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.installs import Installs
 from journeyman.agents.json_lines import parsed
 from journeyman.agents.limits import Lines, OutputLimits, lines_of
 from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
-from journeyman.errors import AgentFailed
+from journeyman.errors import AgentFailed, SandboxLost
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.prices import context_window_of
 from journeyman.sandboxes.base import Running, Sandbox
@@ -40,6 +40,8 @@ _SWITCHED_ON = (
     "OPENCODE_DISABLE_PROJECT_CONFIG",
     "OPENCODE_DISABLE_SHARE",
 )
+_LOADED = (".opencode", "opencode.json", "opencode.jsonc")
+"""What OpenCode loads from a repository, plugins among it, though every switch says that it should not."""
 _PERMISSIONS = {
     "*": "allow",
     "external_directory": "allow",  # to ask would wait for ever, and the jail decides what is outside
@@ -86,6 +88,10 @@ class OpenCode(InstalledAgent):
         super().__init__(door, installs)
         self._idle: list[_Server] = []
 
+    @property
+    def about(self) -> About:
+        return replace(super().about, hidden=_LOADED)
+
     async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
         server = await self._take(assignment, sandbox)
 
@@ -129,6 +135,7 @@ class OpenCode(InstalledAgent):
             "OPENCODE_SERVER_PASSWORD": password,
             "OPENCODE_CONFIG_CONTENT": json.dumps(_configuration(turn)),
         }
+        await _check_hidden(turn.sandbox)
         command = [*self._command, "serve", "--hostname", "127.0.0.1", "--port", "0"]
         program = await turn.sandbox.start(command, env=environment)
         try:
@@ -146,6 +153,20 @@ class OpenCode(InstalledAgent):
             program=program,
             port=port,
             reading=asyncio.create_task(_drain(program)),
+        )
+
+
+async def _check_hidden(sandbox: Sandbox) -> None:
+    """Raise SandboxLost, and give the sandbox up, when it shows what should be hidden: it came later."""
+    look = ["find", *_LOADED, "(", "-type", "f", "-o", "-type", "l", ")", "-print", "-quit"]
+    found = (
+        await sandbox.execute_command(["sh", "-c", '"$@" 2>/dev/null', "look", *look], timeout=30)
+    ).output
+    if found.strip():
+        await sandbox.cleanup()
+        raise SandboxLost(
+            f"the workspace has {found.strip()[:200]}, which OpenCode would load as its own configuration",
+            hint="A new sandbox hides it; where agents run without a jail, choose another agent.",
         )
 
 

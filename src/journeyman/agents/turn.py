@@ -60,6 +60,18 @@ class Conversation(Protocol):
         ...
 
 
+class Instructed:
+    """Gives the role's instructions with the first prompt, to a program that has no other place for them."""
+
+    def __init__(self, conversation: Conversation, instructions: str) -> None:
+        self._conversation = conversation
+        self._instructions = instructions
+
+    async def ask(self, prompt: str) -> Ending:
+        instructions, self._instructions = self._instructions, ""
+        return await self._conversation.ask(f"{instructions}\n\n{prompt}" if instructions else prompt)
+
+
 Open = Callable[[Turn], AbstractAsyncContextManager[Conversation]]
 
 

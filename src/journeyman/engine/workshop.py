@@ -410,6 +410,7 @@ class Workshop:
                 writable=writable,
                 network=settings.sandbox_network,
                 shown=tuple(sorted({path for agent in agents for path in agent.shown})),
+                hidden=tuple(sorted({name for agent in agents for name in agent.hidden})),
                 home=self.homes.open(order.agent_work_order_id, writable=writable)
                 if keeps_sessions
                 else None,

@@ -53,6 +53,8 @@ class SandboxSpec:
     network: Literal["none", "open"] = "none"
     shown: tuple[Path, ...] = ()
     """More directories of this machine to show read-only: an installed agent."""
+    hidden: tuple[str, ...] = ()
+    """Names at the top of the workspace that nothing in the sandbox sees, as far as they are there now."""
     home: Path | None = None
     """Where on this machine a program that keeps sessions has its home; it outlives the sandbox."""
     limits: Limits = field(default_factory=Limits)

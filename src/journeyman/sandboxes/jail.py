@@ -73,6 +73,8 @@ def arguments(
         result += ["--perms", "0644", "--file", str(descriptor), path]
     result += _read_only([*_python_home(), *shown, *spec.shown, *spec.git_directories])
     result += ["--bind" if spec.writable else "--ro-bind", str(spec.tree), WORKSPACE]
+    for name in spec.hidden:
+        result += _hidden(spec.tree, name)
     if spec.home:
         result += ["--bind", str(spec.home), SESSIONS]
     git = spec.tree / ".git"
@@ -86,6 +88,19 @@ def arguments(
     if filter_fd is not None:
         result += ["--seccomp", str(filter_fd)]
     return [*result, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
+
+
+def _hidden(tree: Path, name: str) -> list[str]:
+    """Something empty in the place of what the workspace has under this name."""
+    place, inside = tree / name, f"{WORKSPACE}/{name}"
+    if place.is_symlink():
+        raise SandboxUnavailable(
+            f"{name} of the repository is a symbolic link, which cannot be hidden from the agent",
+            hint="Make it a file or a directory, or choose another agent.",
+        )
+    if place.is_dir():
+        return ["--perms", "0555", "--size", "4096", "--tmpfs", inside, "--remount-ro", inside]
+    return ["--ro-bind", "/dev/null", inside] if place.exists() else []
 
 
 def _namespaces(*, as_root: bool) -> list[str]:

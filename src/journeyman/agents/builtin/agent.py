@@ -1,6 +1,7 @@
 """The built-in agent: any model behind the gateway, with five tools and a plain loop."""
 
 import asyncio
+from dataclasses import replace
 
 from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.builtin.loop import Turn
@@ -39,8 +40,14 @@ class BuiltinAgent:
         )
         try:
             async with asyncio.timeout(assignment.timeout_seconds) as limit:
-                return await turn.run()
+                outcome = await turn.run()
         except TimeoutError:
             if not limit.expired():
                 raise
-            return turn.outcome("time_limit")
+            outcome = turn.outcome("time_limit")
+        return replace(outcome, session_id=_session_of(assignment))
+
+
+def _session_of(assignment: Assignment) -> str | None:
+    """The order's own: each turn begins anew, and what was said is in the order's events and nowhere else."""
+    return assignment.account.order_id if assignment.account else None

@@ -5,7 +5,7 @@ is an error, because no answer could help with it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -20,6 +20,9 @@ DEFAULT_COMMAND_SECONDS = 120.0
 DEFAULT_READ_LINES = 2000
 MAX_OUTPUT_CHARACTERS = 30_000
 """Of one tool's answer; head and tail are kept, for the cause is often at one end."""
+
+_LONGEST_LINE = 5000
+_ROOM_FOR_REMARKS = 500
 
 _SEARCH = """
 if command -v rg >/dev/null 2>&1; then
@@ -69,7 +72,7 @@ class Shell(_Arguments):
 
 
 class ReadFile(_Arguments):
-    """Read a text file of the workspace."""
+    """Read a text file of the workspace. Each line comes with its number and a tab before it."""
 
     path: Plain = Field(min_length=1)
     offset: int = Field(default=1, ge=1, description="First line, counted from 1.")
@@ -147,15 +150,34 @@ async def _read_file(bench: Workbench, arguments: ReadFile) -> ToolAnswer:
         return ToolAnswer(True, "[the file is empty]")
     lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
     first = arguments.offset - 1
-    chosen = lines[first : first + arguments.limit]
-    if not chosen:
+    if first >= len(lines):
         return ToolAnswer(False, f"{arguments.path} has only {len(lines)} lines")
-    text = "\n".join(chosen)
-    if len(chosen) < len(lines):
-        text = f"[lines {first + 1} to {first + len(chosen)} of {len(lines)}]\n{text}"
+    numbered = _numbered(lines[first : first + arguments.limit], first + 1)
+    last = first + len(numbered)
+    text = "\n".join(numbered)
+    if len(numbered) < len(lines):
+        going_on = f"; go on with offset {last + 1}" if last < len(lines) else ""
+        text = f"[lines {first + 1} to {last} of {len(lines)}{going_on}]\n{text}"
     if len(content) == MAX_FILE_BYTES:
-        text += f"\n[only the first {MAX_FILE_BYTES:,} bytes were read]"
+        text += (
+            f"\n[only the first {MAX_FILE_BYTES:,} bytes of the file can be read; use a command for the rest]"
+        )
     return ToolAnswer(True, text)
+
+
+def _numbered(lines: Sequence[str], first: int) -> list[str]:
+    """Lines with their numbers, as many as one answer can hold; of a very long line only the beginning."""
+    numbered: list[str] = []
+    room = MAX_OUTPUT_CHARACTERS - _ROOM_FOR_REMARKS
+    for number, line in enumerate(lines, start=first):
+        shown = f"{number}\t{line[:_LONGEST_LINE]}"
+        if len(line) > _LONGEST_LINE:
+            shown += f" [… {len(line) - _LONGEST_LINE:,} more characters of this line …]"
+        room -= len(shown) + 1
+        if room < 0:
+            break
+        numbered.append(shown)
+    return numbered
 
 
 async def _write_file(bench: Workbench, arguments: WriteFile) -> ToolAnswer:
