@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from journeyman.errors import SandboxLost
 from tests.contracts.test_agents import PROGRAMS, Bench, opened, shell
 
 ELSEWHERE = "http://127.0.0.1:9"
@@ -145,3 +146,14 @@ async def test_nothing_that_a_repository_brings_for_agents_is_loaded(bench: Benc
     assert (outcome.stop_reason, outcome.text) == ("finished", "Done.")
     assert "works" in bench.finished()[0].output
     assert sorted(str(path.relative_to(bench.tree)) for path in bench.tree.rglob("*")) == before
+
+
+async def test_a_plugin_that_came_after_the_sandbox_is_not_loaded_either(home: Path, tmp_path: Path) -> None:
+    async for bench in opened(PROGRAMS["opencode"], home, tmp_path):
+        await bench.sandbox()
+        (bench.tree / ".opencode/plugin").mkdir(parents=True)
+        (bench.tree / ".opencode/plugin/trap.ts").write_text(script("late"))
+        with pytest.raises(SandboxLost, match=r"\.opencode/plugin/trap\.ts"):
+            await bench.work({"say": "Done."})
+        assert (await bench.work({"say": "Done."})).text == "Done."
+        assert [path.name for path in bench.tree.iterdir()] == [".opencode"]

@@ -29,6 +29,16 @@ async def test_an_order_comes_back_as_it_was_stored(orders: WorkOrders) -> None:
     assert await orders.get(order.agent_work_order_id) == order
 
 
+async def test_what_agents_said_is_counted_by_its_room_and_nothing_else_is(orders: WorkOrders) -> None:
+    order = an_order()
+    order_id = order.agent_work_order_id
+    await orders.create(order)
+    await orders.emit(order_id, WorkflowPhaseStarted(phase="planning"))
+    assert await orders.said_bytes(order_id) == 0
+    await orders.emit(order_id, AgentText(step="build", text="word " * 1000))
+    assert 5000 <= await orders.said_bytes(order_id) < 5200
+
+
 async def test_an_unknown_order_is_not_found(orders: WorkOrders) -> None:
     with pytest.raises(NotFound):
         await orders.get("wo-nothere0")
