@@ -2,7 +2,9 @@
 
 import os
 import socket
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -155,7 +157,15 @@ async def test_what_is_left_out_comes_with_its_size_and_reason(workspace: Worksp
     }
 
 
-def test_a_walk_ends_at_no_depth_and_follows_no_link(tmp_path: Path) -> None:
+@pytest.fixture
+def deep_place(tmp_path: Path) -> Iterator[Path]:
+    """What is made here may be deeper than Python can remove."""
+    yield tmp_path
+    subprocess.run(["rm", "-rf", "--", tmp_path], check=True)
+
+
+def test_a_walk_ends_at_no_depth_and_follows_no_link(deep_place: Path) -> None:
+    tmp_path = deep_place
     descriptor = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1500):
         os.mkdir("d", dir_fd=descriptor)
@@ -168,7 +178,8 @@ def test_a_walk_ends_at_no_depth_and_follows_no_link(tmp_path: Path) -> None:
     assert find_hazards(tmp_path) == NO_HAZARDS
 
 
-async def test_a_workspace_of_a_deep_tree_is_opened(source: Path, home: Path) -> None:
+async def test_a_workspace_of_a_deep_tree_is_opened(deep_place: Path, source: Path, home: Path) -> None:
+    assert home.is_relative_to(deep_place)
     blob = git(source, "hash-object", "-w", "--stdin", stdin=b"deep\n")
     git(source, "update-index", "--add", "--cacheinfo", f"100644,{blob},{'d/' * 1200}file")
     git(source, "commit", "--quiet", "--message", "Deep")

@@ -1,23 +1,16 @@
-"""The forge of repositories on this machine: pull requests without a server elsewhere.
+"""The forge of repositories on this machine: pull requests without a server elsewhere."""
 
-It asks git one question about a directory that somebody else may have written, which runs nothing that
-the repository's configuration names.
-"""
-
-import asyncio
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from journeyman.database import Database
-from journeyman.errors import InvalidInput, InvalidRepository, Transient
+from journeyman.errors import InvalidInput, InvalidRepository
 from journeyman.forges import body as bodies
 from journeyman.forges.base import Issue, Person, PullRequest, Remote, RepositoryFacts
+from journeyman.forges.local_directory import ask_git, stand_in
 from journeyman.forges.store import LocalPullRequests
 from journeyman.work_orders.repositories import Repository
-
-_GIT_SECONDS = 20.0
 
 
 class LocalForge:
@@ -28,21 +21,18 @@ class LocalForge:
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
         path = _path(repository)
-        code, answer = await _git(
-            path, "rev-parse", "--path-format=absolute", "--git-common-dir",
-            "HEAD^{commit}", "--symbolic-full-name", "HEAD",
-        )  # fmt: skip
-        if not answer:
-            raise InvalidRepository(f"git cannot read {path}", hint=f"Run `git -C {path} status` to see why.")
-        if code != 0:
-            raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
-        directory, _, head = answer.rsplit("\n", 2)
-        if not head.startswith("refs/heads/"):
-            raise InvalidRepository(
-                f"{path} has no branch checked out",
-                hint="Check out a branch there: it is what work begins from.",
-            )
-        return RepositoryFacts(head.removeprefix("refs/heads/"), can_push=os.access(directory, os.W_OK))
+        async with stand_in(path) as shown:
+            branch = shown.source.head_branch()
+            if branch is None:
+                raise InvalidRepository(
+                    f"{path} has no branch checked out",
+                    hint="Check out a branch there: it is what work begins from.",
+                )
+            ref = f"refs/heads/{branch}^{{commit}}"
+            code, _ = await ask_git(f"--git-dir={shown.path}", "rev-parse", "--verify", "--quiet", ref)
+            if code != 0:
+                raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
+            return RepositoryFacts(branch, can_push=os.access(shown.source.common, os.W_OK))
 
     async def remote(self, repository: Repository) -> Remote:
         return Remote(repository.url)
@@ -110,37 +100,3 @@ def _no_issues(repository: Repository) -> InvalidInput:
         f"{repository.url} is a local repository, which has no issues",
         hint="Say what is wanted in the prompt, and leave the issue number out.",
     )
-
-
-async def _git(path: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and answer of one question to the repository at exactly this path."""
-    process = await asyncio.create_subprocess_exec(
-        shutil.which("git") or "git",
-        *("-c", "safe.directory=*", "-c", "protocol.allow=never", "-C", str(path)),
-        *arguments,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={
-            "PATH": os.defpath,
-            "LC_ALL": "C",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            # A broken .git must not lead to the repository of a directory above.
-            "GIT_CEILING_DIRECTORIES": str(path.parent),
-        },
-    )
-    try:
-        async with asyncio.timeout(_GIT_SECONDS):
-            answer, _ = await process.communicate()
-    except TimeoutError:
-        raise Transient(
-            f"git did not answer about {path} in {_GIT_SECONDS:.0f} s",
-            hint="Check the disk that the repository lies on.",
-        ) from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return await process.wait(), os.fsdecode(answer).strip()

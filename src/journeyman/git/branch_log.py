@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from journeyman.git.merge import git_dir_of
+from journeyman.errors import InvalidRepository
+from journeyman.forges.local_directory import stand_in
 from journeyman.git.progress import LOG_FORMAT, LoggedCommit, parse_log
 from journeyman.git.run import run
 from journeyman.work_orders.order import check_branch_name
@@ -12,9 +13,14 @@ MOST_COMMITS = 250
 
 async def commits_of(repository: Path, branch: str, *, since: str) -> list[LoggedCommit]:
     """The newest of those that `since` does not hold, oldest first; none where either of them is gone."""
-    answer = await run(
-        "log", "-z", "--reverse", "--topo-order", f"--max-count={MOST_COMMITS}", f"--format={LOG_FORMAT}",
-        f"refs/heads/{check_branch_name(branch)}", "--not", since, "--",
-        git_dir=git_dir_of(repository),
-    )  # fmt: skip
+    try:
+        async with stand_in(repository) as shown:
+            answer = await run(
+                "log", "-z", "--reverse", "--topo-order", f"--max-count={MOST_COMMITS}",
+                f"--format={LOG_FORMAT}",
+                f"refs/heads/{check_branch_name(branch)}", "--not", since, "--",
+                git_dir=shown.path,
+            )  # fmt: skip
+    except InvalidRepository:
+        return []
     return [] if answer.exit_code else parse_log(answer.output)

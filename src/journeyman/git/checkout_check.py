@@ -7,18 +7,23 @@ ends the listing. Directories count as well, because a tree can branch without e
 import posixpath
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from journeyman.errors import InvalidRepository
+from journeyman.git.faults import damaged
 from journeyman.git.trees import LARGEST_RULES, RULES
 
 _LFS = re.compile(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", re.MULTILINE)
 _LONGEST_PATH = 4000
+_REFUSED_NAME = re.compile(rb"\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE)
 
 
 @dataclass
 class CheckoutCheck:
     max_files: int
     max_bytes: int
+    git_dir: Path | None = None
+    """Where the objects lie, to tell of those that cannot be read."""
     attributes: list[str] = field(default_factory=list)
     """Blobs that are `.gitattributes` files."""
     _entries: int = 0
@@ -47,6 +52,8 @@ class CheckoutCheck:
                 f"the repository has submodules ({path.decode(errors='replace')}), which are not supported",
                 hint="Use a branch without submodules, or put their files into the repository itself.",
             )
+        if size == b"BAD":  # git says no more than that of what it cannot read
+            raise damaged(f"{path.decode(errors='replace')} ({blob}) is damaged or missing", self.git_dir)
         self._entries += 1
         self._bytes += int(size) if size != b"-" else 0
         if self._entries > self.max_files:
@@ -59,11 +66,16 @@ class CheckoutCheck:
                 f"a checkout would be larger than {self.max_bytes:,} bytes",
                 hint="An operator can raise JOURNEYMAN_REPOSITORY_MAX_BYTES.",
             )
+        name = posixpath.basename(path)
+        if _REFUSED_NAME.fullmatch(name):
+            raise InvalidRepository(
+                f"the repository holds {path.decode(errors='replace')!r}, which git refuses to check out",
+                hint="Remove it from the branch: it would lie where git keeps its own files, or outside.",
+            )
         if len(path) > _LONGEST_PATH:
             raise InvalidRepository(
                 f"a file lies deeper than {_LONGEST_PATH} characters of path", hint="Shorten its path."
             )
-        name = posixpath.basename(path)
         if name.decode(errors="replace") in RULES and size.isdigit() and int(size) > LARGEST_RULES:
             raise InvalidRepository(
                 f"{path.decode(errors='replace')} is larger than the {LARGEST_RULES:,} bytes it may have",

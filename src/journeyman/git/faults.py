@@ -4,6 +4,7 @@ Git runs with `LC_ALL=C.UTF-8`, so its words are always these.
 """
 
 import re
+from pathlib import Path
 
 from journeyman.errors import (
     Conflict,
@@ -37,10 +38,24 @@ _PASSING = re.compile(
     r"|transfer closed|network is unreachable|temporary failure",
     re.IGNORECASE,
 )
+_DAMAGED = re.compile(
+    r"missing (blob|tree|commit|object)|bad (tree )?object|unable to (read|unpack|parse)|not our ref"
+    r"|could not (read|fetch) [0-9a-f]{40}|could not parse|not a (tree|valid) object|object file .* is empty"
+    r"|is corrupt|inflate: "
+    r"|did not send all necessary|missing necessary|index file .* (too small|does not match)"
+    r"|promisor|transport '\w+' not allowed|shallow (update|file)",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(r"\b[0-9a-f]{40}")
+_REFUSED_PATH = re.compile(r"invalid path '(.*)'", re.IGNORECASE)
 _LOCKED = re.compile(r"cannot lock ref|reference already exists", re.IGNORECASE)
 
 
-def fault_of(said: str, command: str) -> JourneymanError:
+class UnreadableObjects(InvalidRepository):
+    """Objects that git needs are missing or damaged."""
+
+
+def fault_of(said: str, command: str, git_dir: Path | None = None) -> JourneymanError:
     """The error for a git that failed. The first cause that fits is taken, most telling first."""
     last = last_line(said)
     if _FULL.search(said):
@@ -64,6 +79,13 @@ def fault_of(said: str, command: str) -> JourneymanError:
             f"there is no such repository, or it may not be seen: {last}",
             hint="Check its address, and that the token may see it.",
         )
+    if (refused := _REFUSED_PATH.search(said)) is not None:
+        return InvalidRepository(
+            f"the repository holds {refused[1]!r}, which git refuses to check out",
+            hint="Remove it from the branch: it would lie where git keeps its own files, or outside.",
+        )
+    if _DAMAGED.search(said):
+        return damaged(f"git {command} cannot read objects that it needs: {_named(said)}", git_dir)
     if _PASSING.search(said):
         return Transient(f"git {command} was cut off: {last}", hint="It is tried again.")
     if _LOCKED.search(said):
@@ -72,6 +94,21 @@ def fault_of(said: str, command: str) -> JourneymanError:
             hint="Somebody else uses this branch, or one whose name begins like it; choose another name.",
         )
     return Internal(f"git {command} failed: {last}", hint="The server's log may tell more.")
+
+
+def damaged(what: str, git_dir: Path | None) -> UnreadableObjects:
+    return UnreadableObjects(
+        what,
+        hint=f"Run `git --git-dir={git_dir or '…'} fsck --full` to see which are damaged or missing; "
+        "a mirror that holds no unpushed work can be removed, and is made again.",
+    )
+
+
+def _named(said: str) -> str:
+    """The line that names the object; what git says after it is only that it gave up."""
+    lines = [line.strip() for line in said.splitlines() if _DAMAGED.search(line)]
+    named = [line for line in lines if _OBJECT.search(line)]
+    return (named or lines)[0][:300]
 
 
 def last_line(said: str) -> str:

@@ -1,20 +1,24 @@
 """Merge a branch into another inside a repository of this machine, as its owner's button asks for.
 
 Nothing is checked out for it: the merged tree is made from the objects, and the base moves only if nobody
-moved it meanwhile. Where the base is checked out, its files follow, unless that would lose somebody's work.
+moved it meanwhile. Where the base is checked out, its files follow, unless that would lose somebody's work or
+take a filter, which is a command of the repository: then the owner is told what to run instead.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from journeyman.errors import Conflict, NotFound
 from journeyman.forges.base import Person
+from journeyman.forges.local_directory import StandIn, checked_out_at, stand_in
 from journeyman.git.commits import identity
 from journeyman.git.faults import fault_of, last_line
-from journeyman.git.run import git, run
+from journeyman.git.run import How, git, run
 from journeyman.work_orders.order import check_branch_name
 
 _MERGE_CONFLICT = 1
 _SHOWN_PATHS = 5
+_FILES_SECONDS = 60.0
 
 
 class MergeConflict(Conflict):
@@ -23,30 +27,97 @@ class MergeConflict(Conflict):
 
 async def merge(repository: Path, *, base: str, branch: str, message: str, author: Person) -> str:
     """The commit that the base is at afterwards. Safe to repeat: a branch that is merged already stays so."""
-    git_dir = git_dir_of(repository)
-    ours, theirs = await _head(git_dir, base), await _head(git_dir, branch)
-    if (await run("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
-        return ours
-    tree = await _merged_tree(git_dir, ours, theirs, branch=branch, base=base)
-    made = await git(
-        "commit-tree", "-p", ours, "-p", theirs, "-m", message, tree, git_dir=git_dir, env=identity(author)
-    )
-    merged = made.decode().strip()
-    work_tree = await _checked_out_at(git_dir, base)
-    if work_tree is not None:
-        await _bring_files(work_tree, ours, merged)
-    moved = await run("update-ref", f"refs/heads/{base}", merged, ours, git_dir=git_dir)
-    if moved.exit_code != 0:
-        if work_tree is not None:
-            await _bring_files(work_tree, merged, ours)
-        raise Conflict(f"{base} moved while it was merged into", hint="Try again: nothing was changed.")
-    return merged
+    async with stand_in(repository) as shown:
+        git_dir = shown.path
+        ours, theirs = await _head(git_dir, base), await _head(git_dir, branch)
+        if (await run("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
+            return ours
+        tree = await _merged_tree(git_dir, ours, theirs, branch=branch, base=base)
+        made = await git(
+            "commit-tree", "-p", ours, "-p", theirs, "-m", message, tree,
+            git_dir=git_dir, env=identity(author),
+        )  # fmt: skip
+        merged = made.decode().strip()
+        files = _Files.of(shown, base, branch)
+        if files is not None:
+            await files.check(ours, merged)
+            await files.bring(ours, merged)
+        moved = await run("update-ref", f"refs/heads/{base}", merged, ours, git_dir=git_dir)
+        if moved.exit_code != 0:
+            if files is not None:
+                await files.bring(merged, ours)
+            raise Conflict(f"{base} moved while it was merged into", hint="Try again: nothing was changed.")
+        return merged
 
 
-def git_dir_of(repository: Path) -> Path:
-    """Where git keeps the repository that lies in a directory, with or without checked out files."""
-    inside = repository / ".git"
-    return inside if inside.exists() else repository
+@dataclass(frozen=True)
+class _Files:
+    """The checked out files of the base, and the index that knows them."""
+
+    git_dir: Path
+    work_tree: Path
+    index: Path
+    by_hand: str
+    """What does the same, filters and all."""
+    is_sparse: bool
+
+    @classmethod
+    def of(cls, shown: StandIn, base: str, branch: str) -> "_Files | None":
+        found = checked_out_at(shown, base)
+        if found is None:
+            return None
+        return cls(
+            git_dir=shown.path,
+            work_tree=found.path,
+            index=found.git_dir / "index",
+            by_hand=f"Run `git -C {found.path} merge --no-ff {branch}` there, and it is merged here as well.",
+            is_sparse=shown.settings.get("core.sparsecheckout", "false") != "false",
+        )
+
+    async def check(self, before: str, after: str) -> None:
+        """Raise Conflict where the files cannot follow without a command of the repository."""
+        if self.is_sparse:
+            raise Conflict(f"{self.work_tree} is a sparse checkout", hint=self.by_hand)
+        changed = await git(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after, "--", git_dir=self.git_dir
+        )
+        for place in (before, after):  # an attribute that comes with the merge counts, and one that goes
+            index = self.git_dir / f"index-{place}"
+            env = {"GIT_INDEX_FILE": str(index)}
+            await git("read-tree", place, git_dir=self.git_dir, env=env)
+            told = await git(
+                "check-attr", "--cached", "-z", "--stdin", "filter",
+                git_dir=self.git_dir, work_tree=self.git_dir, env=env, stdin=changed,
+            )  # fmt: skip
+            fields = told.split(b"\0")
+            filtered = [
+                (path, value)
+                for path, value in zip(fields[::3], fields[2::3], strict=False)
+                if value not in (b"unspecified", b"unset")
+            ]
+            if filtered:
+                path, value = (part.decode(errors="backslashreplace") for part in filtered[0])
+                raise Conflict(
+                    f"{path} goes through the filter {value!r} of {self.work_tree}, which is not run here",
+                    hint=self.by_hand,
+                )
+
+    async def bring(self, before: str, after: str) -> None:
+        """Files and index from one commit to another; one that somebody changed is in the way and stays."""
+        how: How = {
+            "git_dir": self.git_dir,
+            "work_tree": self.work_tree,
+            "env": {"GIT_INDEX_FILE": str(self.index)},
+            "timeout": _FILES_SECONDS,
+        }
+        # Whoever has only been touched counts as unchanged; what has changed is told by the next call.
+        await run("update-index", "-q", "--refresh", **how)
+        answer = await run("read-tree", "-m", "-u", before, after, **how)
+        if answer.exit_code != 0:
+            raise Conflict(
+                f"{self.work_tree} has changes of its own that are in the way: {last_line(answer.error)}",
+                hint="Commit or stash them there, then merge again.",
+            )
 
 
 async def _head(git_dir: Path, branch: str) -> str:
@@ -66,30 +137,8 @@ async def _merged_tree(git_dir: Path, ours: str, theirs: str, *, branch: str, ba
         shown = ", ".join(sorted(set(paths))[:_SHOWN_PATHS])
         raise MergeConflict(
             f"{branch} does not merge into {base} by itself: both changed {shown}",
-            hint=f"Merge {base} into the branch by hand, resolving it there, or start a new order on {base}.",
+            hint=f"Merge {base} into the branch by hand and resolve it, or start a new order on {base}.",
         )
     if answer.exit_code != 0:
         raise fault_of(answer.error, "merge-tree")
     return tree
-
-
-async def _checked_out_at(git_dir: Path, branch: str) -> Path | None:
-    listed = await git("worktree", "list", "--porcelain", "-z", git_dir=git_dir)
-    for entry in listed.decode(errors="surrogateescape").split("\0\0"):
-        facts = dict(line.partition(" ")[::2] for line in entry.split("\0") if line)
-        if facts.get("branch") == f"refs/heads/{branch}":
-            return Path(facts["worktree"])
-    return None
-
-
-async def _bring_files(work_tree: Path, before: str, after: str) -> None:
-    """Files and index from one commit to another; a file that somebody changed is in the way, and stays."""
-    git_dir = git_dir_of(work_tree)
-    # Whoever has only been touched counts as unchanged; what has changed is told by the next call.
-    await run("update-index", "-q", "--refresh", git_dir=git_dir, work_tree=work_tree)
-    answer = await run("read-tree", "-m", "-u", before, after, git_dir=git_dir, work_tree=work_tree)
-    if answer.exit_code != 0:
-        raise Conflict(
-            f"{work_tree} has changes of its own that are in the way: {last_line(answer.error)}",
-            hint="Commit or stash them there, then merge again.",
-        )

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from journeyman.errors import Conflict, InvalidInput, InvalidRepository
 from journeyman.files.removal import remove_tree
@@ -21,6 +20,7 @@ from journeyman.forges.base import Remote
 from journeyman.git.checkout_check import CheckoutCheck
 from journeyman.git.commits import JOURNEYMAN, identity
 from journeyman.git.faults import fault_of
+from journeyman.git.link import link_objects
 from journeyman.git.locks import FileLock
 from journeyman.git.progress import (
     LOG_FORMAT,
@@ -33,6 +33,7 @@ from journeyman.git.progress import (
     progress_of,
 )
 from journeyman.git.push import look
+from journeyman.git.reach import Reached, reached
 from journeyman.git.run import UPLOAD_PACK, git, run
 from journeyman.work_orders.order import check_branch_name
 from journeyman.work_orders.repositories import Repository
@@ -108,7 +109,7 @@ class Mirror:
         """Refuse what cannot be checked out or worked on, before a single file is written."""
         if (commit, max_files, max_bytes) in self.memory.checked:
             return
-        check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes)
+        check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes, git_dir=self.path)
         await git(
             "ls-tree", "-r", "-t", "-l", "-z", "--full-tree", checked_commit(commit),
             git_dir=self.path, each=check.take,
@@ -201,10 +202,11 @@ class Mirror:
     async def fetch_branch(self, remote: Remote, branch: str) -> str | None:
         """The commit that the remote's branch is at now, with all that it needs; None when it is gone."""
         async with self.lock.hold():
-            if await look(self.path, remote, branch) is None:
-                return None
-            self.memory.branches = None
-            await _fetch(self, remote, check_branch_name(branch))
+            async with reached(remote) as source:
+                if await look(self.path, source.remote, branch) is None:
+                    return None
+                self.memory.branches = None
+                await _fetch(self, source.remote, check_branch_name(branch))
             ref = f"{REMOTE_BRANCHES}{branch}"
             return (await self.refs(ref)).get(ref)
 
@@ -305,51 +307,42 @@ class Mirrors:
 async def _refreshed(mirror: Mirror, remote: Remote) -> FreshMirror:
     """For the holder of the mirror's lock."""
     memory = mirror.memory
-    if not mirror.path.exists():
-        memory.branches = None
-        await _clone(mirror.path, remote)
-    theirs, head = await _look(mirror.path, remote)
-    if theirs != memory.branches:
-        if memory.branches is not None or theirs != await mirror.remote_branches():
-            await _fetch(mirror, remote)
-        memory.branches = dict(theirs)
+    async with reached(remote) as source:
+        theirs, head = await _look(source.remote)
+        if not mirror.path.exists():
+            memory.branches = None
+            await _make(mirror.path, source, theirs)
+        if theirs != memory.branches:
+            if memory.branches is not None or theirs != await mirror.remote_branches():
+                await _fetch(mirror, source.remote)
+            memory.branches = dict(theirs)
     return FreshMirror(mirror.path, mirror.lock, memory, theirs, head)
 
 
-async def _clone(path: Path, remote: Remote) -> None:
-    """Make a mirror beside its place and move it there when it is whole.
-
-    A directory of this machine is cloned by its path: git then links the objects instead of copying them.
-    """
+async def _make(path: Path, source: Reached, branches: Mapping[str, str]) -> None:
+    """Make a mirror beside its place and move it there when it is whole."""
     making = path.with_suffix(".partial")
     await asyncio.to_thread(remove_tree, making)
-    parts = urlsplit(remote.url)
-    source = unquote(parts.path) if parts.scheme == "file" else remote.url
+    object_format = "sha256" if any(len(sha) == 64 for sha in branches.values()) else "sha1"
     await git(
-        "clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin=origin",
-        UPLOAD_PACK, "--", source, str(making),
-        remote=remote,
-    )  # fmt: skip
-    made = making / ".git"
-    refs = await Mirror(made, FileLock(made)).refs("refs/heads/", f"{REMOTE_BRANCHES}HEAD", field="")
-    if refs:
-        orders = "".join(f"option no-deref\ndelete {ref}\n" for ref in refs)
-        await git("update-ref", "--stdin", git_dir=made, stdin=orders.encode(errors="surrogateescape"))
-    await git("config", "core.bare", "true", git_dir=made)
-    await git("config", "--remove-section", "remote.origin", git_dir=made)
-    (made / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
-    (made / "info").mkdir(exist_ok=True)
-    (made / "info" / "attributes").write_text(ATTRIBUTES)
-    (made / "info" / "exclude").write_text(EXCLUDED)
-    made.rename(path)
-    making.rmdir()
+        "init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(making)
+    )
+    (making / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
+    (making / "info").mkdir(exist_ok=True)
+    (making / "info" / "attributes").write_text(ATTRIBUTES)
+    (making / "info" / "exclude").write_text(EXCLUDED)
+    if source.directory is not None:
+        objects = source.directory.source.common / "objects"
+        await asyncio.to_thread(link_objects, objects, making / "objects")
+    await _fetch(Mirror(making, FileLock(making)), source.remote)
+    making.rename(path)
 
 
-async def _look(git_dir: Path, remote: Remote) -> tuple[dict[str, str], str | None]:
+async def _look(remote: Remote) -> tuple[dict[str, str], str | None]:
     """The remote's branches with their commits, and the branch that is its HEAD."""
     output = await git(
         "ls-remote", "--symref", UPLOAD_PACK, "--", remote.url, "HEAD", "refs/heads/*",
-        git_dir=git_dir, remote=remote,
+        remote=remote,
     )  # fmt: skip
     branches: dict[str, str] = {}
     head = None
@@ -365,9 +358,10 @@ async def _look(git_dir: Path, remote: Remote) -> tuple[dict[str, str], str | No
 async def _fetch(mirror: Mirror, remote: Remote, branch: str = "*") -> None:
     mirror.drop_stale_lock("packed-refs")
     await asyncio.to_thread(_drop_stale_locks, mirror.path / REMOTE_BRANCHES)
+    tags = ["+refs/tags/*:refs/tags/*"] if branch == "*" else []  # what builds take their version from
     await git(
         "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
-        UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}",
+        UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}", *tags,
         git_dir=mirror.path, remote=remote,
     )  # fmt: skip
 

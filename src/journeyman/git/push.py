@@ -10,6 +10,7 @@ from journeyman.errors import Conflict, JourneymanError, NotAllowed
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Remote
 from journeyman.git.faults import fault_of, last_line
+from journeyman.git.reach import reached
 from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run
 from journeyman.work_orders.order import check_branch_name
 
@@ -30,6 +31,11 @@ async def push(
     A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
     on is as good as the expected one. A branch that people deleted is not made again.
     """
+    async with reached(remote) as target:
+        return await _push(git_dir, target.remote, branch, commit_sha, expected_sha)
+
+
+async def _push(git_dir: Path, remote: Remote, branch: str, commit_sha: str, expected_sha: str | None) -> str:
     refusal = None
     if expected_sha is None:
         refusal = await _send(git_dir, remote, branch, commit_sha, is_new=True)

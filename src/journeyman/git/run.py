@@ -107,7 +107,7 @@ async def git(*arguments: str, **how: Unpack[How]) -> bytes:
     if answer.exit_code != 0:
         if "confinement" in how and _NO_MEMORY.search(answer.error):
             raise too_much(arguments[0], "needed more memory than it may use")
-        raise fault_of(answer.error, arguments[0])
+        raise fault_of(answer.error, arguments[0], how.get("git_dir"))
     if answer.truncated:
         raise Internal(
             f"git {arguments[0]} printed more than is allowed",
