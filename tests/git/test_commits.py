@@ -1,7 +1,10 @@
 """The text of a commit: readable, and its trailers beyond doubt."""
 
+import pytest
+
 from journeyman.forges.base import Person
 from journeyman.git.commits import Message, identity
+from journeyman.work_orders.order import branch_name_of
 
 
 def text_of(
@@ -57,3 +60,26 @@ def test_a_body_keeps_its_lines_and_loses_what_cannot_be_seen() -> None:
 def test_an_author_without_a_usable_name_is_journeyman() -> None:
     assert identity(Person("<>\n", ""))["GIT_AUTHOR_NAME"] == "Journeyman"
     assert identity(Person("Ada\n<Evil>", "ada@example.org"))["GIT_AUTHOR_NAME"] == "Ada <Evil"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Fixes #1",
+        "closes: octavia/pager#12",
+        "resolves GH-7",
+        "Fix https://github.com/o/r/issues/3",
+        "@octavia",
+        "[skip ci] now",
+        "[ci skip]",
+        "[no actions]",
+    ],
+)
+def test_a_strangers_words_call_nobody_close_nothing_and_skip_no_checks(words: str) -> None:
+    text = Message(
+        subject=words, body=f"Because of\n{words}", order_id="wo-abc12345", phase="implementing", step="build"
+    ).text
+    assert words not in text
+    assert text.replace("\u200b", "").count(words) == 2
+    assert text.endswith("\nCo-authored-by: Journeyman <agent@journeyman.invalid>\n")
+    assert not set("@#[]") & set(branch_name_of(words, "wo-abc12345"))

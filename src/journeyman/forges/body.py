@@ -19,12 +19,17 @@ _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_CALLING = (
+    r"@(?=\S)",  # a mention
+    r"#(?=\d)|\bGH-(?=\d)",  # a reference to an issue
+    r"\b(?:clos|fix|resolv)(?=(?:e|es|ed)?\b.{0,40}://)",  # a keyword that closes an issue
+    r"\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])",  # a word that keeps checks from running
+)
+_IN_PLAIN_TEXT = re.compile("|".join(_CALLING), re.IGNORECASE | re.DOTALL)
 _ACTIVE = re.compile(
     "|".join(
         (
-            r"@(?=\S)",  # a mention
-            r"#(?=\d)|\bGH-(?=\d)",  # a reference to an issue
-            r"\b(?:clos|fix|resolv)(?=(?:e|es|ed)?\b.{0,40}://)",  # a keyword that closes an issue
+            *_CALLING,
             r"<(?=[a-z/!?])",  # HTML: comments, images, frames
             r"&(?=#?\w+;)",  # an entity, which could spell any of these
             r"!(?=\[)",  # an image, fetched when somebody looks
@@ -38,6 +43,11 @@ _ACTIVE = re.compile(
 def plain(text: str) -> str:
     """Text of a user, an agent or a repository, so that it calls nobody, closes nothing and loads nothing."""
     return _ACTIVE.sub(lambda found: found.group() + _APART, _visible(text))
+
+
+def plain_message(text: str) -> str:
+    """The same for a commit's message, which a forge searches for calls but does not render."""
+    return _IN_PLAIN_TEXT.sub(lambda found: found.group() + _APART, text)
 
 
 def title_line(text: str) -> str:

@@ -1,7 +1,8 @@
 """The text of a commit that Journeyman makes.
 
 The trailers are how phases and finished subtasks are found again, so they stand alone in the last
-paragraph: whatever an agent puts into subject or body cannot pass for one.
+paragraph: whatever an agent puts into subject or body cannot pass for one. Forges search messages as they
+search pull requests, so a stranger's words in one mention nobody and close nothing.
 """
 
 import unicodedata
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 from journeyman.events.types import Phase
 from journeyman.forges.base import Person
+from journeyman.forges.body import plain_message
 
 JOURNEYMAN = Person("Journeyman", "agent@journeyman.invalid")
 _SUBJECT_CHARACTERS = 72
@@ -41,7 +43,8 @@ class Message:
             f"{name}: {one_line(str(value))}" for name, value in trailers.items() if value is not None
         )
         body = "\n".join(_seen(line).rstrip() for line in self.body.splitlines()).strip()
-        return "\n\n".join(part for part in (_subject(self.subject), body, last) if part) + "\n"
+        parts = (plain_message(_subject(self.subject)), plain_message(body), last)
+        return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def identity(author: Person) -> dict[str, str]:
