@@ -46,7 +46,7 @@ def test_an_installation_that_broke_off_is_not_taken_for_a_whole_one(
     left.mkdir(parents=True)
     settings = Settings(home=tmp_path, agents_directory=directory)
     assert not Installs(settings).readiness("gemini").ready
-    installing.install(settings, ["gemini"])
+    installing.install(settings, ["gemini"], as_json=False)
     assert Installs(settings).readiness("gemini").ready
     assert sorted(path.name for path in directory.iterdir()) == [".lock", "gemini"]
     said = capsys.readouterr().out

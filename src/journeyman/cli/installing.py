@@ -3,19 +3,29 @@
 import typer
 
 from journeyman.agents.installs import PACKAGES, Installs
+from journeyman.cli.screen import print_json_line
 from journeyman.settings import Settings
 
 
-def install(settings: Settings, names: list[str]) -> None:
+def install(settings: Settings, names: list[str], *, as_json: bool) -> None:
+    """Each is told as soon as it is there; with JSON, on a line of its own."""
     installs = Installs(settings)
     for name in names:
         is_new = installs.install(name)
-        package = PACKAGES[name]
-        typer.echo(f"{name} {package.version} {'is installed' if is_new else 'was installed already'}.")
-        if is_new:
-            typer.echo(
-                f"It is made by {package.maker} ({package.package} on npm). "
-                "Its terms of use are between you and its maker: by using it you accept them."
-            )
-        if needs := installs.readiness(name).needs:
-            typer.echo(needs)
+        version, needs = PACKAGES[name].version, installs.readiness(name).needs
+        if as_json:
+            print_json_line({"name": name, "version": version, "is_new": is_new, "needs": needs})
+        else:
+            _tell(name, is_new, needs)
+
+
+def _tell(name: str, is_new: bool, needs: str) -> None:
+    package = PACKAGES[name]
+    typer.echo(f"{name} {package.version} {'is installed' if is_new else 'was installed already'}.")
+    if is_new:
+        typer.echo(
+            f"It is made by {package.maker} ({package.package} on npm). "
+            "Its terms of use are between you and its maker: by using it you accept them."
+        )
+    if needs:
+        typer.echo(needs)

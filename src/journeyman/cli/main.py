@@ -44,6 +44,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Loopback address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 picks a free one.")] = None,
     worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Carry out orders too.")] = True,
+    as_json: AsJson = False,
 ) -> None:
     """Start the server, with a worker inside it."""
     from journeyman import app as product
@@ -53,26 +54,42 @@ def serve(
     settings = load_settings().model_copy(
         update={name: value for name, value in chosen.items() if value is not None}
     )
-    product.serve(settings, worker=worker, on_ready=lambda url: typer.echo(f"Journeyman listens on {url}"))
+
+    def ready(url: str) -> None:
+        _say(f"Journeyman listens on {url}", {"url": url}, as_json)
+
+    product.serve(settings, worker=worker, on_ready=ready)
 
 
 @app.command()
-def worker() -> None:
+def worker(as_json: AsJson = False) -> None:
     """Carry out the orders of a shared PostgreSQL database; any number, on any machine."""
     from journeyman import app as product
     from journeyman.settings import load_settings
 
-    product.work(load_settings(), on_ready=lambda name: typer.echo(f"Journeyman works as {name}"))
+    def ready(name: str) -> None:
+        _say(f"Journeyman works as {name}", {"worker_id": name}, as_json)
+
+    product.work(load_settings(), on_ready=ready)
 
 
 @app.command()
-def migrate() -> None:
+def migrate(as_json: AsJson = False) -> None:
     """Bring the database up to date."""
     from journeyman import app as product
     from journeyman.settings import load_settings
 
     product.migrate(load_settings())
-    typer.echo("The database is up to date.")
+    _say("The database is up to date.", {"migrated": True}, as_json)
+
+
+def _say(text: str, document: dict[str, str | bool], as_json: bool) -> None:
+    from journeyman.cli.screen import print_json_line
+
+    if as_json:
+        print_json_line(document)
+    else:
+        typer.echo(text)
 
 
 @app.command()
@@ -350,12 +367,13 @@ def install_agents(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME…", help="claude_code, opencode, codex, gemini.")
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Install agents that others make, with npm, at the versions that Journeyman was tested with."""
     from journeyman.cli import installing
     from journeyman.settings import load_settings
 
-    installing.install(load_settings(), names)
+    installing.install(load_settings(), names, as_json=as_json)
 
 
 @app.command()
