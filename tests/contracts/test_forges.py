@@ -98,6 +98,14 @@ async def test_verifying_names_the_default_branch_and_whether_we_may_push(place:
     assert (facts.default_branch, facts.can_push) == ("trunk", True)
 
 
+async def test_it_knows_which_of_some_branches_exist(place: Place) -> None:
+    """A branch whose name begins with another's, up to a slash, does not stand for it."""
+    area = BRANCH.rpartition("/")[0]
+    asked = ["trunk", BRANCH, area, "nope", "trunk/nope"]
+
+    assert await place.forge.existing_branches(place.repository, asked) == {"trunk", BRANCH}
+
+
 async def test_a_repository_that_is_not_there_is_refused_with_a_hint(place: Place, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     missing = replace(place.repository, url=gone.as_uri(), name="gone", path=gone)

@@ -84,6 +84,29 @@ async def test_a_repository_that_the_token_cannot_push_to_says_so(
     assert not facts.can_push
 
 
+async def test_what_git_says_of_a_push_counts_more_than_what_the_api_says(
+    github: GitHubStandIn, forge: GitHubForge, repository: Repository
+) -> None:
+    """As a fine-grained token has it: its owner may push, and it may not."""
+    github.fail("GET", "/acme/api.git/info/refs", 403)
+
+    assert not (await forge.verify(repository)).can_push
+    assert (await forge.verify(repository)).can_push
+
+
+async def test_the_api_is_believed_where_git_gives_no_answer(
+    github: GitHubStandIn, github_settings: Settings, repository: Repository
+) -> None:
+    forge = GitHubForge(github_settings, timeout_seconds=0.3)
+    github.fail("GET", "/acme/api.git/info/refs", "timeout")
+    github.fail("GET", "/acme/api.git/info/refs", "reset")
+    github.fail("GET", "/acme/api.git/info/refs", 500)
+
+    for _ in range(3):
+        assert (await forge.verify(repository)).can_push
+    await forge.aclose()
+
+
 async def test_a_wrong_token_is_unauthenticated(github_settings: Settings, repository: Repository) -> None:
     forge = with_wrong_token(github_settings)
 

@@ -259,6 +259,13 @@ class GitHubStandIn(AbstractContextManager["GitHubStandIn"]):
             document["permissions"] = {"pull": True, "push": repository.can_push}
         return Reply.of_json(200, document)
 
+    def _get_ref(self, request: Request, slug: str, branch: str) -> Reply:
+        self._repository(request, slug)
+        commit = self.git.commit(slug, branch)
+        if not commit:
+            raise _Refused(404)
+        return Reply.of_json(200, {"ref": f"refs/heads/{branch}", "object": {"sha": commit}})
+
     def _get_user(self, request: Request) -> Reply:
         if not request.authorized:
             raise _Refused(401, "Requires authentication")
@@ -389,6 +396,7 @@ _SLUG = r"/api/v3/repos/([^/]+/[^/]+)"
 _ROUTES: list[tuple[str, str, Callable[..., Reply]]] = [
     ("GET", r"/api/v3/user", GitHubStandIn._get_user),
     ("GET", _SLUG, GitHubStandIn._get_repository),
+    ("GET", rf"{_SLUG}/git/ref/heads/(.+)", GitHubStandIn._get_ref),
     ("GET", rf"{_SLUG}/issues/(\d+)", GitHubStandIn._get_issue),
     ("GET", rf"{_SLUG}/issues/(\d+)/comments", GitHubStandIn._list_comments),
     ("POST", rf"{_SLUG}/issues/(\d+)/comments", GitHubStandIn._create_comment),

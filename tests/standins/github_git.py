@@ -26,8 +26,10 @@ class Repositories:
 
     def commit(self, slug: str, branch: str) -> str:
         """The commit that a branch is at, or an empty text."""
+        ref = f"refs/heads/{branch}"
         where = ("-C", str(self.root / f"{slug}.git"))
-        return _git(*where, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        found = _git(*where, "for-each-ref", "--format=%(refname) %(objectname)", ref)
+        return dict(line.split() for line in found.splitlines()).get(ref, "")
 
 
 def serve_git(

@@ -4,7 +4,7 @@ Every call that changes something looks first, because a step may be repeated an
 have been lost on the way back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -23,6 +23,7 @@ class Remote:
 class RepositoryFacts:
     default_branch: str
     can_push: bool
+    """Whether git would be let in with a push, by the credential that we have."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ class Forge(Protocol):
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
         """What the repository is, or an error that says why it cannot be reached and what to do."""
+        ...
+
+    async def existing_branches(self, repository: Repository, names: Collection[str]) -> frozenset[str]:
+        """Those of the names that are branches there now."""
         ...
 
     async def remote(self, repository: Repository) -> Remote: ...

@@ -6,7 +6,7 @@ something looks before it acts, and looks again before it reports a fault.
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -29,6 +29,9 @@ _MOST_PAGES = 30
 """GitHub keeps at most 2,500 comments on an issue."""
 _PAUSES = (0.1, 0.5)
 """Between the tries of one read; what lasts longer is the engine's to wait for."""
+_PUSH_SECONDS = 2.0
+"""How long verifying waits for git's own answer, which is worth less than an answer in time."""
+_PUSH_ANSWERS = {200: True, 401: False, 403: False, 404: False}
 _REPOSITORY = "/repos/{owner}/{name}"
 _MARK_READY = """
 mutation($id: ID!) {
@@ -45,6 +48,7 @@ class GitHubForge:
         self._api_url = settings.github_api_url.rstrip("/")
         self._token = settings.github_token.get_secret_value() if settings.github_token else None
         self._timeout = timeout_seconds
+        self._push_timeout = min(timeout_seconds, _PUSH_SECONDS)
         self._client: httpx2.AsyncClient | None = None
         self._user: answers.UserAnswer | None = None
 
@@ -55,7 +59,16 @@ class GitHubForge:
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
         found = await self._read(_REPOSITORY, _names(repository), answers.REPOSITORY, what=_slug(repository))
-        return RepositoryFacts(found.default_branch, can_push=found.permissions.push and not found.archived)
+        can_push = False
+        if self._token is not None and not found.archived:
+            asked = await self._is_push_let_in(repository)
+            can_push = found.permissions.push if asked is None else asked
+        return RepositoryFacts(found.default_branch, can_push)
+
+    async def existing_branches(self, repository: Repository, names: Collection[str]) -> frozenset[str]:
+        asked = sorted(set(names))
+        found = await asyncio.gather(*(self._has_branch(repository, name) for name in asked))
+        return frozenset(name for name, exists in zip(asked, found, strict=True) if exists)
 
     async def remote(self, repository: Repository) -> Remote:
         url = f"{self._web_url}/{repository.owner}/{repository.name}.git"
@@ -189,6 +202,36 @@ class GitHubForge:
                 raise
         return replace(now.pull_request(), draft=False)
 
+    async def _is_push_let_in(self, repository: Repository) -> bool | None:
+        """What git is told before a push; None when that cannot be learnt just now.
+
+        The API's permissions are those of the token's owner, and of nobody for an app's installation: a
+        fine-grained token may do less than its owner, an installation more.
+        """
+        remote = await self.remote(repository)
+        url = f"{remote.url}/info/refs?service=git-receive-pack"
+        try:
+            async with (
+                asyncio.timeout(self._push_timeout),
+                self._http().stream("GET", url, headers=dict(remote.headers)) as answer,
+            ):
+                return _PUSH_ANSWERS.get(answer.status_code)
+        except (httpx2.HTTPError, TimeoutError):
+            return None
+
+    async def _has_branch(self, repository: Repository, name: str) -> bool:
+        try:
+            await self._read(
+                f"{_REPOSITORY}/git/ref/heads/{{+branch}}",
+                _names(repository) | {"branch": name},
+                answers.REFERENCE,
+                what=f"branch {name!r} of {_slug(repository)}",
+                not_found=NotFound,
+            )
+        except NotFound:
+            return False
+        return True
+
     async def _signed_in(self) -> answers.UserAnswer | None:
         if self._user is None and self._token is not None:
             try:
@@ -295,9 +338,12 @@ class GitHubForge:
             ) from error
 
     def _api(self) -> GitHubAPI:
+        return GitHubAPI(self._http(), "journeyman", oauth_token=self._token, base_url=self._api_url)
+
+    def _http(self) -> httpx2.AsyncClient:
         if self._client is None:
             self._client = httpx2.AsyncClient(timeout=self._timeout)
-        return GitHubAPI(self._client, "journeyman", oauth_token=self._token, base_url=self._api_url)
+        return self._client
 
 
 def graphql_url(api_url: str) -> str:

@@ -46,6 +46,10 @@ class RepositoryAnswer(_Answer):
     """Absent when nobody is signed in."""
 
 
+class ReferenceAnswer(_Answer):
+    ref: str
+
+
 class UserAnswer(_Answer):
     id: int
     login: str
@@ -121,6 +125,7 @@ class GraphQLAnswer(_Answer):
 
 
 REPOSITORY = TypeAdapter(RepositoryAnswer)
+REFERENCE = TypeAdapter(ReferenceAnswer)
 USER = TypeAdapter(UserAnswer)
 ISSUE = TypeAdapter(IssueAnswer)
 COMMENT = TypeAdapter(CommentAnswer)

@@ -1,6 +1,7 @@
 """The forge of repositories on this machine: pull requests without a server elsewhere."""
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from journeyman.forges import body as bodies
 from journeyman.forges.base import Issue, Person, PullRequest, Remote, RepositoryFacts
 from journeyman.forges.local_directory import ask_git, stand_in
 from journeyman.forges.store import LocalPullRequests
+from journeyman.work_orders.order import check_branch_name
 from journeyman.work_orders.repositories import Repository
 
 
@@ -33,6 +35,15 @@ class LocalForge:
             if code != 0:
                 raise InvalidRepository(f"{path} has no commit yet", hint="Commit something there first.")
             return RepositoryFacts(branch, can_push=os.access(shown.source.common, os.W_OK))
+
+    async def existing_branches(self, repository: Repository, names: Collection[str]) -> frozenset[str]:
+        refs = {f"refs/heads/{check_branch_name(name)}": name for name in names}
+        async with stand_in(_path(repository)) as shown:
+            _, answer = await ask_git(
+                f"--git-dir={shown.path}", "for-each-ref", "--format=%(refname)", "--", *refs
+            )
+        # A pattern also matches what is below it: `a` finds `a/b`.
+        return frozenset(refs[ref] for ref in answer.splitlines() if ref in refs)
 
     async def remote(self, repository: Repository) -> Remote:
         return Remote(repository.url)
