@@ -1,14 +1,17 @@
 """Orders on GitHub repositories, against a stand-in on loopback."""
 
+import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from journeyman.database import Database
 from journeyman.settings import Settings
-from tests.api.parts import ORDERS, served
+from tests.api.parts import ORDERS, Api, git, served
 from tests.api.test_submission import problem_of
 from tests.standins.github import GitHubStandIn
 
@@ -88,6 +91,7 @@ async def test_a_repository_is_verified_before_an_order_is_made(
                 "repository_url": f"{github.url}/acme/secret",
                 "default_branch": "main",
                 "is_accessible": True,
+                "can_push": True,
             },
             "verification_success": True,
             "error_message": None,
@@ -96,6 +100,15 @@ async def test_a_repository_is_verified_before_an_order_is_made(
         assert isinstance(missing["repository"], dict)
         assert (missing["repository"]["is_accessible"], missing["verification_success"]) == (False, False)
         assert missing["error_message"]
+        github.repositories["acme/pager"].can_push = False
+        read_only = await verify(f"{github.url}/acme/pager")
+        assert isinstance(read_only["repository"], dict)
+        assert (read_only["repository"]["is_accessible"], read_only["repository"]["can_push"]) == (
+            True,
+            False,
+        )
+        assert read_only["verification_success"] is False
+        assert "can be read but not pushed to. Set GITHUB_TOKEN" in str(read_only["error_message"])
         assert (await verify("ext::sh -c id"))["repository"] is None
 
 
@@ -117,3 +130,65 @@ async def test_a_pull_request_leaves_draft_once_it_is_there(
         logs = (await api.client.get(f"{ORDERS}/{order_id}/logs")).json()["log_entries"]
         assert logs[-1]["event"] == "github_pull_request_updated"
         assert logs[-1]["draft"] is False
+
+
+def order_on(github: GitHubStandIn, **fields: Any) -> dict[str, Any]:
+    address = f"{github.url}/acme/pager"
+    return {"repository_url": address, "initial_prompt": "x", "model": "scripted/demo", **fields}
+
+
+async def test_a_forge_that_hangs_is_given_up_within_five_seconds(
+    connected: Settings, database: Database, github: GitHubStandIn
+) -> None:
+    github.fail("GET", "/api/v3/repos/acme/pager", "timeout", times=9)
+    async with served(connected, database) as api:
+        begun = time.monotonic()
+        address = {"repository_url": f"{github.url}/acme/pager"}
+        verifying = api.client.post("/api/github/verify-repository", json=address)
+        making = api.client.post(ORDERS, json=order_on(github))
+        verified, made = await asyncio.gather(verifying, making)
+        assert time.monotonic() - begun < 5
+        assert verified.status_code == 200
+        assert verified.json()["verification_success"] is False
+        assert "no answer" in verified.json()["error_message"]
+        assert problem_of(made, 503)["category"] == "transient"
+        assert int(made.headers["retry-after"]) > 0
+        assert await api.stored() == 0
+
+
+async def test_a_base_that_is_not_there_and_a_branch_that_is_are_refused(
+    connected: Settings, database: Database, github: GitHubStandIn, repository: Path
+) -> None:
+    git(repository, "branch", "taken")
+    github.add_repository("acme", "branches", repository)
+    async with served(connected, database) as api:
+        for address in (f"{github.url}/acme/branches", str(repository)):
+            body = order_on(github, repository_url=address)
+            missing = problem_of(await api.client.post(ORDERS, json={**body, "base_branch": "nope"}), 422)
+            assert "no branch 'nope'" in missing["detail"]
+            taken = problem_of(await api.client.post(ORDERS, json={**body, "git_branch_name": "taken"}), 409)
+            assert "'taken'" in taken["detail"]
+            assert "git_branch_name" in taken["hint"]
+            good = {**body, "base_branch": "taken", "git_branch_name": "taken-not"}
+            assert (await api.client.post(ORDERS, json=good)).status_code == 201
+
+
+async def test_a_branch_that_another_order_works_on_is_taken_before_it_is_pushed(
+    api: Api, repository: Path
+) -> None:
+    order_id = await api.submit(repository, git_branch_name="fix")
+    body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
+    taken = problem_of(await api.client.post(ORDERS, json={**body, "git_branch_name": "fix"}), 409)
+    assert order_id in taken["detail"]
+    await api.begin(order_id)
+    await api.fail(order_id)
+    await api.submit(repository, git_branch_name="fix")
+
+
+async def test_an_order_is_accepted_where_the_forge_cannot_say_which_branches_it_has(
+    connected: Settings, database: Database, github: GitHubStandIn
+) -> None:
+    github.fail("GET", "*/git/ref/heads/*", 500, times=9)
+    async with served(connected, database) as api:
+        body = order_on(github, base_branch="nope")
+        assert (await api.client.post(ORDERS, json=body)).status_code == 201

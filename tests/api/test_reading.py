@@ -47,6 +47,8 @@ async def test_orders_are_listed_newest_first_a_page_at_a_time(busy: Api) -> Non
 
 async def test_every_filter_narrows_the_list(busy: Api, repository: Path) -> None:
     assert await titles(busy, status="running") == ["Beta"]
+    several = await busy.client.get(f"{ORDERS}?status=running&status=completed")
+    assert [order["title"] for order in several.json()["agent_work_orders"]] == ["Beta", "Alpha"]
     assert await titles(busy, q="amm") == ["Gamma"]
     assert await titles(busy, workflow_type="agent_workflow_build") == ["Beta"]
     assert await titles(busy, sort="title") == ["Alpha", "Beta", "Gamma"]
@@ -65,6 +67,11 @@ async def test_every_filter_narrows_the_list(busy: Api, repository: Path) -> Non
         ("limit", "0"),
         ("limit", "201"),
         ("limit", "many"),
+        ("limit", "5.0"),
+        ("limit", "1_0"),
+        ("limit", " 5"),
+        ("created_before", "0.5"),
+        ("created_before", "1700000000"),
         ("offset", "-1"),
         ("sort", "initial_prompt"),
         ("created_after", "yesterday"),
@@ -75,6 +82,22 @@ async def test_every_filter_narrows_the_list(busy: Api, repository: Path) -> Non
 )
 async def test_a_wrong_filter_is_named(api: Api, name: str, value: str) -> None:
     assert name in problem_of(await api.client.get(ORDERS, params={name: value}), 422)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        (f"{ORDERS}?limit=5&limit=6", "limit"),
+        (f"{ORDERS}?status=running&status=lost", "status"),
+        ("/api/spending?day=3", "day"),
+        ("/api/agents?ready=true", "ready"),
+        ("/health?verbose=1", "verbose"),
+    ],
+)
+async def test_a_parameter_that_is_unknown_or_ambiguous_is_refused_by_every_call(
+    api: Api, address: str, named: str
+) -> None:
+    assert named in problem_of(await api.client.get(address), 422)["detail"]
 
 
 @pytest.mark.parametrize("order_id", ["wo-00000000", "wo-x", "%00", "..%2f..", "WO-00000000"])
@@ -204,16 +227,35 @@ async def test_what_can_be_chosen_says_whether_it_is_ready_and_what_it_needs(api
         return found
 
     assert [choice["name"] for choice in await choices("agents")] == ["builtin"]
-    assert [(choice["sandbox_type"], choice["isolation"]) for choice in await choices("sandboxes")] == [
-        ("git_branch", "bubblewrap"),
-        ("git_worktree", "bubblewrap"),
-    ]
     assert "agent_workflow_plan_build_test" in [choice["name"] for choice in await choices("workflows")]
     models = {str(choice["name"]): choice for choice in await choices("models")}
     assert models["scripted/demo"]["ready"] is True
     keyless = next(choice for name, choice in models.items() if name.startswith("openai/"))
     assert keyless["ready"] is False
     assert "OPENAI_API_KEY" in str(keyless["needs"])
+
+
+async def test_every_sandbox_type_is_listed_and_one_that_is_missing_is_refused_in_the_same_words(
+    api: Api, repository: Path
+) -> None:
+    listed = (await api.client.get("/api/sandboxes")).json()["sandboxes"]
+    assert [one["sandbox_type"] for one in listed if one["ready"]] == ["git_branch", "git_worktree"]
+    for one in listed[:2]:
+        assert one["gives"].keys() == {"isolation", "start_seconds", "persistence", "network", "cost"}
+        assert (one["gives"]["isolation"], one["gives"]["network"], one["needs"]) == (
+            "bubblewrap",
+            "none",
+            "",
+        )
+    assert [one["sandbox_type"] for one in listed[2:]] == ["container", "e2b", "dagger", "modal"]
+    body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
+    for one in listed[2:]:
+        assert (one["ready"], one["gives"]) == (False, None)
+        order = {**body, "sandbox_type": one["sandbox_type"]}
+        problem = problem_of(await api.client.post(ORDERS, json=order), 422)
+        assert one["needs"].lower() == f"{problem['detail']}; {problem['hint']}".lower()
+        assert one["sandbox_type"] in problem["detail"]
+    assert await api.stored() == 0
 
 
 async def test_health_is_alive_while_ready_names_what_is_missing(
@@ -237,7 +279,7 @@ async def test_missing_isolation_is_shown_on_every_surface(settings: Settings, d
         assert health.json()["isolation"] == "none"
         assert health.headers["x-journeyman-isolation"] == "none"
         sandboxes = (await api.client.get("/api/sandboxes")).json()["sandboxes"]
-        assert {choice["isolation"] for choice in sandboxes} == {"none"}
+        assert {choice["isolation"] for choice in sandboxes if choice["ready"]} == {"none"}
 
 
 async def test_a_fault_of_ours_is_told_without_internals(settings: Settings, database: Database) -> None:

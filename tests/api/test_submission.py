@@ -111,7 +111,14 @@ async def test_what_is_left_out_is_chosen_by_the_server(api: Api, repository: Pa
         "--upload-pack=touch /tmp/owned",
         "ext::sh -c id",
         "https://user:secret@github.com/acme/thing",
-        "git@github.com:acme/thing.git",
+        "git@gitlab.com:acme/thing.git",
+        "git@github.com.evil.example:acme/thing.git",
+        "git@github.com:acme/thing.git --upload-pack=x",
+        "git@github.com:/etc/passwd/x",
+        "alice@github.com:acme/thing.git",
+        "ssh://alice@github.com/acme/thing.git",
+        "ssh://git@127.0.0.1/acme/thing.git",
+        "ssh://git@github.com/~/thing.git",
         "http://127.0.0.1:8700/acme/thing",
         "http://[::1]/acme/thing",
         "http://169.254.169.254/latest/meta-data",
@@ -166,6 +173,11 @@ async def test_directories_are_refused_where_the_operator_does_not_allow_them(
         ({"initial_prompt": 7}, "initial_prompt"),
         ({"budget_usd": -1}, "budget_usd"),
         ({"budget_usd": "much"}, "budget_usd"),
+        ({"budget_usd": "1.5"}, "budget_usd"),
+        ({"budget_usd": True}, "budget_usd"),
+        ({"budget_usd": 10**400}, "budget_usd"),
+        ({"priority": "3"}, "priority"),
+        ({"priority": True}, "priority"),
         ({"priority": 10}, "priority"),
         ({"priority": -1}, "priority"),
         ({"priority": 1.5}, "priority"),
@@ -201,12 +213,46 @@ async def test_a_misspelt_name_is_answered_with_the_one_that_was_meant(api: Api,
         assert problem["hint"] == f"Did you mean '{meant[name]}'?"
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'"text"', b"", b'{"repository_url": NaN}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(
+            b"{",
+            b"[]",
+            b'"text"',
+            b"",
+            b'{"repository_url": NaN}',
+            b"\xff\xfe",
+            b'{"repository_url": "\xff"}',
+        ),
+        b"[" * 100_000,
+        b'{"priority": ' + b"9" * 5000 + b"}",
+    ],
+)
 async def test_a_body_that_is_no_order_is_refused(api: Api, body: bytes) -> None:
     answer = await api.client.post(ORDERS, content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code in (400, 422)
-    problem_of(answer, answer.status_code)
+    problem_of(answer, 422)
     assert await api.stored() == 0
+
+
+@pytest.mark.parametrize("amount", ["NaN", "Infinity", "-Infinity", "1e999", '"2"', "-0.01", "1" * 400])
+async def test_a_budget_that_is_no_amount_is_refused(api: Api, repository: Path, amount: str) -> None:
+    order_id = await api.submit(repository)
+    body = f'{{"repository_url": "{repository}", "initial_prompt": "x", "budget_usd": {amount}}}'
+    change, fork = f'{{"budget_usd": {amount}}}', f'{{"from_step": "build", "budget_usd": {amount}}}'
+    for method, path, content in (
+        ("POST", ORDERS, body),
+        ("PATCH", f"{ORDERS}/{order_id}", change),
+        ("POST", f"{ORDERS}/{order_id}/fork", fork),
+    ):
+        headers = {"Content-Type": "application/json"}
+        answer = await api.client.request(method, path, content=content, headers=headers)
+        assert [one["field"] for one in problem_of(answer, 422)["errors"]] == ["budget_usd"]
+
+
+async def test_nothing_is_taken_for_what_it_is_not(api: Api) -> None:
+    for value in (0, 1, "false", "no", None):
+        problem_of(await api.client.post("/api/cleanup", json={"dry_run": value}), 422)
 
 
 @pytest.mark.parametrize("field", ["initial_prompt", "agent", "model", "workflow_type", "git_branch_name"])

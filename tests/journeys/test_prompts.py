@@ -27,7 +27,7 @@ WAITS: dict[str, Any] = {
 }
 
 
-def prompt(product: Product, order_id: str, text: str, status: int = 202, **more: Any) -> dict[str, Any]:
+def prompt(product: Product, order_id: str, text: str, status: int = 200, **more: Any) -> dict[str, Any]:
     body = {"agent_work_order_id": order_id, "prompt_text": text, **more}
     answer = product.request("POST", f"/api/agent-work-orders/{order_id}/prompt", json=body)
     assert answer.status_code == status, answer.text

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from journeyman.api import (
     cleanup,
@@ -21,9 +21,11 @@ from journeyman.api import (
     web,
     work_orders,
 )
+from journeyman.api.description import Application
 from journeyman.api.guard import Guard
 from journeyman.api.idempotency import Idempotency
 from journeyman.api.models import Problem
+from journeyman.api.parameters import check_parameters
 from journeyman.api.services import Services
 
 
@@ -39,9 +41,9 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-def described() -> FastAPI:
+def described() -> Application:
     """Every call, with nobody behind it yet: enough to ask for the OpenAPI document."""
-    app = FastAPI(
+    app = Application(
         title="Journeyman",
         description="Hand it a work order, get back a draft pull request with proof.",
         version=version("journeyman"),
@@ -49,7 +51,8 @@ def described() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={"default": {"model": Problem, "description": "A problem, as application/problem+json"}},
+        dependencies=[Depends(check_parameters)],
+        responses={"default": {"model": Problem, "description": "What went wrong, and what to do"}},
     )
     orders = (work_orders, control, costs, prompts, commands, live)
     for room in (*orders, github, lookups, local_forge, configuration, quick_jobs, cleanup, health):

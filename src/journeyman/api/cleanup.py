@@ -1,16 +1,15 @@
 """Clear away at once what the retention policy lets go of, or only say what that would be."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
+from journeyman.api.models import Body
 from journeyman.api.services import Given
 
 router = APIRouter(prefix="/api/cleanup", tags=["cleanup"])
 
 
-class CleanupRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class CleanupRequest(Body):
     dry_run: bool = False
     """Only say what would go."""
 

@@ -4,12 +4,13 @@ The answer to a pause or a cancel comes when it is done: from then on nothing of
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from journeyman.api.models import Name, OneWorkOrder
+from journeyman.api.fields import Comment, Dollars, ModelName, Name, PromptText
+from journeyman.api.models import Body, OneWorkOrder
 from journeyman.api.services import Given
 from journeyman.api.submission import check_choices, check_room
 from journeyman.api.work_orders import Order
@@ -38,9 +39,7 @@ async def resume(order: Order, services: Given) -> OneWorkOrder:
     return OneWorkOrder.of(await services.control.go_on(order.agent_work_order_id, after="pause"))
 
 
-class RetryRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class RetryRequest(Body):
     from_step: Name | None = None
     """Do this step and everything after it again, also in an order that was completed."""
 
@@ -54,14 +53,12 @@ async def retry(order: Order, services: Given, request: RetryRequest | None = No
     return OneWorkOrder.of(await services.control.go_on(order_id, after="failure"))
 
 
-class ForkRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ForkRequest(Body):
     from_step: Name
-    initial_prompt: str | None = None
+    initial_prompt: PromptText | None = None
     agent: Name | None = None
-    model: Name | None = None
-    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    model: ModelName | None = None
+    budget_usd: Dollars | None = None
 
 
 @router.post("/fork", status_code=201)
@@ -75,11 +72,9 @@ async def fork(order: Order, request: ForkRequest, services: Given) -> OneWorkOr
     return OneWorkOrder.of(made)
 
 
-class DecisionRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class DecisionRequest(Body):
     decision: Literal["approve", "reject"]
-    comment: Annotated[str, Field(max_length=10_000)] = ""
+    comment: Comment = ""
     rework: bool = False
     """With `reject`: what came before the step is done again, with the comment taken in."""
 
@@ -111,7 +106,7 @@ async def approvals(order: Order, services: Given) -> ApprovalViews:
 
 
 @router.post("/approvals/{step}", status_code=202)
-async def decide(order: Order, step: str, request: DecisionRequest, services: Given) -> OneWorkOrder:
+async def decide(order: Order, step: Name, request: DecisionRequest, services: Given) -> OneWorkOrder:
     """Approve or reject a step; the decision is bound to the commit that the branch is at."""
     if request.decision == "approve" and request.rework:
         raise InvalidInput("what is approved needs no rework", hint="Reject it, or leave rework out.")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
+from journeyman.api.fields import InDigits
 from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
 from journeyman.gateway.store import Line, ModelCalls
@@ -93,7 +94,7 @@ async def cost(order: Order, services: Given) -> OrderCost:
 
 
 @router.get("/spending")
-async def spending(services: Given, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Spent:
+async def spending(services: Given, days: Annotated[int, Query(ge=1, le=366), InDigits] = 30) -> Spent:
     """What all orders spent on models on each of the last days, and what they may."""
     calls = ModelCalls(services.database)
     first = datetime.now(UTC).date() - timedelta(days=days - 1)

@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
+from journeyman.api.forge_limits import in_time
 from journeyman.api.models import ConnectedRepository, RepositoryAnswer, RepositoryQuestion
 from journeyman.api.services import Given
+from journeyman.api.submission import check_may_push
 from journeyman.errors import InvalidRepository, JourneymanError
 from journeyman.work_orders.repositories import parse_repository
 
@@ -14,7 +16,7 @@ router = APIRouter(prefix="/api/github", tags=["github"])
 
 @router.post("/verify-repository")
 async def verify_repository(question: RepositoryQuestion, services: Given) -> RepositoryAnswer:
-    """A repository that cannot be reached is an answer, not a problem: it says why and what to do."""
+    """A repository that cannot be worked on is an answer, not a problem: it says why and what to do."""
     settings = services.settings
     try:
         repository = parse_repository(
@@ -24,9 +26,10 @@ async def verify_repository(question: RepositoryQuestion, services: Given) -> Re
         )
     except InvalidRepository as error:
         return RepositoryAnswer(repository=None, verification_success=False, error_message=_told(error))
-    default_branch, reason = None, None
+    facts, reason = None, None
     try:
-        default_branch = (await services.forges[repository.forge].verify(repository)).default_branch
+        facts = await in_time(services.forges[repository.forge].verify(repository), repository)
+        check_may_push(repository, facts)
     except JourneymanError as error:
         reason = _told(error)
     return RepositoryAnswer(
@@ -34,8 +37,9 @@ async def verify_repository(question: RepositoryQuestion, services: Given) -> Re
             repository_owner=repository.owner,
             repository_name=repository.name,
             repository_url=repository.url,
-            default_branch=default_branch,
-            is_accessible=reason is None,
+            default_branch=facts and facts.default_branch,
+            is_accessible=facts is not None,
+            can_push=facts is not None and facts.can_push,
             access_verified_at=datetime.now(UTC),
         ),
         verification_success=reason is None,

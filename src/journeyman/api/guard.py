@@ -27,7 +27,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 """What an answer has unless its handler says otherwise."""
-_CLOSE_REFUSED = 4403
 
 
 class Guard:
@@ -44,9 +43,6 @@ class Guard:
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(scope)
-        if refusal is not None and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": _CLOSE_REFUSED})
-            return
         if refusal is None and scope["type"] == "http" and scope["method"] not in _READING:
             whole = await _read_whole(scope, receive)
             if whole is None:
@@ -101,7 +97,7 @@ class Guard:
 
     def _with_headers(self, send: Send) -> Send:
         async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from journeyman.api.models import AgentWorkOrder, EventMessage, event_message
+from journeyman.api.fields import InDigits
+from journeyman.api.models import AgentWorkOrder, EventMessage, Parameters, event_message
 from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, find_order
 from journeyman.errors import NotFound
@@ -28,10 +29,11 @@ _CLOSE_NOT_FOUND = 4404
 _CLOSE_GOING_AWAY = 1001
 
 
-class StreamQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Cursor = Annotated[int, Field(ge=0, le=_LARGEST_CURSOR), InDigits]
 
-    after: int = Field(default=0, ge=0, le=_LARGEST_CURSOR)
+
+class StreamQuery(Parameters):
+    after: Cursor = 0
     """Sequence number of the last event that the reader has."""
     until: Literal["finished"] | None = None
     """`finished` ends the stream when the order is at rest; without it the stream stays open."""
@@ -46,7 +48,7 @@ async def events(
     order: Order,
     query: Annotated[StreamQuery, Query()],
     services: Given,
-    last_event_id: Annotated[int | None, Header(ge=0, le=_LARGEST_CURSOR)] = None,
+    last_event_id: Annotated[Cursor | None, Header()] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Every event, `id` being its sequence number; resumes after `Last-Event-ID`, else after `after`."""
     after = query.after if last_event_id is None else last_event_id

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from pydantic import Field
 
+from journeyman.api.fields import InDigits, Line
 from journeyman.api.models import (
-    Line,
     LocalPullRequest,
     LocalPullRequestPage,
     PageQuery,
@@ -30,11 +30,11 @@ from journeyman.work_orders.store import OrderFilter
 
 router = APIRouter(prefix="/api/local-forge/pull-requests", tags=["local forge"])
 
-Number = Annotated[int, InPath(ge=1, le=2**31 - 1)]
+Number = Annotated[int, InPath(ge=1, le=2**31 - 1), InDigits]
 
 
 class PullRequestQuery(PageQuery):
-    limit: int = Field(default=50, ge=1, le=200)
+    limit: Annotated[int, Field(ge=1, le=200), InDigits] = 50
     repository_url: Line | None = None
 
 

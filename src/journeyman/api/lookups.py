@@ -2,17 +2,17 @@
 
 import asyncio
 from pathlib import Path
-from typing import get_args
+from typing import Literal
 
 import yaml
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
+from journeyman.api.sandbox_types import NAMED, NamedSandboxType, missing, opened
 from journeyman.api.services import Given
 from journeyman.errors import InvalidWorkflow
 from journeyman.gateway.gateway import ModelInfo
 from journeyman.git.sample import SAMPLE_MODEL, SAMPLE_TASK, is_sample_only, prepare
-from journeyman.work_orders.order import SandboxType
 from journeyman.workflows.schema import Workflow
 
 router = APIRouter(prefix="/api", tags=["look-ups"])
@@ -83,9 +83,22 @@ class WorkflowChoices(BaseModel):
     """Files that are not used, because built-in workflows have their names."""
 
 
-class SandboxChoice(_Choice):
-    sandbox_type: SandboxType
+class SandboxGives(BaseModel):
     isolation: str
+    """What holds the agent apart from this machine; `none` means nothing."""
+    start_seconds: float | None
+    """Null while nobody has measured it."""
+    persistence: str
+    network: Literal["none", "open"]
+    cost: str
+
+
+class SandboxChoice(_Choice):
+    sandbox_type: NamedSandboxType
+    isolation: str
+    """Empty for a type that this version cannot open."""
+    gives: SandboxGives | None
+    """Null for such a type."""
 
 
 class SandboxChoices(BaseModel):
@@ -170,16 +183,24 @@ async def sample(services: Given) -> Sample:
 
 @router.get("/sandboxes")
 async def sandboxes(services: Given) -> SandboxChoices:
+    """Every type there is a name for; those that can be opened here first."""
     answer = await services.sandboxes.readiness()
-    kinds: tuple[SandboxType, ...] = get_args(SandboxType)
+    gives = SandboxGives(
+        isolation=services.sandboxes.isolation,
+        start_seconds=None,
+        persistence="The workspace stays until the order is cleaned up.",
+        network=services.settings.sandbox_network,
+        cost="Nothing: it runs on this machine.",
+    )
     return SandboxChoices(
         sandboxes=[
             SandboxChoice(
                 sandbox_type=kind,
-                isolation=services.sandboxes.isolation,
-                ready=answer.ready,
-                needs=answer.needs,
+                isolation=gives.isolation if opened(kind) else "",
+                gives=gives if opened(kind) else None,
+                ready=answer.ready and opened(kind) is not None,
+                needs=answer.needs if opened(kind) else missing(kind),
             )
-            for kind in kinds
+            for kind in NAMED
         ]
     )

@@ -1,23 +1,36 @@
 """What goes over the wire.
 
-Requests refuse unknown fields: a misspelt budget that is ignored in silence costs money. Answers
-carry exactly the fields of the contract.
+Requests refuse unknown fields, and values of another type than the described one: a budget that is
+misspelt, or sent as text, and ignored in silence costs money. Answers carry exactly the fields of the
+contract.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     RootModel,
 )
 
+from journeyman.api.fields import (
+    Address,
+    BranchName,
+    Dollars,
+    InDigits,
+    IssueNumber,
+    Line,
+    ModelName,
+    Moment,
+    Name,
+    Position,
+    PromptText,
+)
+from journeyman.api.sandbox_types import NamedSandboxType
+from journeyman.errors import Category
 from journeyman.events.types import Event, Phase, StoredEvent
 from journeyman.forges.base import PullRequest
 from journeyman.work_orders.order import (
@@ -27,7 +40,6 @@ from journeyman.work_orders.order import (
     StepStatus,
     Verification,
     WorkOrder,
-    visible,
 )
 from journeyman.work_orders.store import Sort
 from journeyman.workflows.schema import Workflow
@@ -36,31 +48,15 @@ DEFAULT_WORKFLOW = "agent_workflow_plan_build_test"
 DEFAULT_SANDBOX: SandboxType = "git_worktree"
 
 
-def _without_control_characters(text: str) -> str:
-    if visible(text) != text:
-        raise ValueError("characters that cannot be seen are not accepted")
-    return text
+class Body(BaseModel):
+    """What a request sends as JSON; nothing is taken for what it is not, so 0 is not false and "1" not 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _digits(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+class Parameters(BaseModel):
+    """What a request has in its address, where everything is text."""
 
-
-def _in_utc(moment: datetime) -> datetime:
-    """A time without a zone is meant in UTC."""
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("the time is out of range") from None
-
-
-Line = Annotated[str, Field(max_length=2000), AfterValidator(_without_control_characters)]
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_control_characters)]
-IssueNumber = Annotated[str, BeforeValidator(_digits), Field(pattern=r"^[1-9][0-9]{0,9}$")]
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
-
-
-class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -68,46 +64,56 @@ class _Answer(BaseModel):
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
 
+class FieldProblem(BaseModel):
+    field: str
+    message: str
+
+
 class Problem(BaseModel):
     type: str
     title: str
     status: int
     detail: str
+    """What happened."""
     hint: str
-    category: str
+    """What to do."""
+    category: Category
+    errors: list[FieldProblem] = []
+    """Fields of the request that are wrong, where fields are."""
 
 
-class NewWorkOrder(_Request):
-    repository_url: Line
-    sandbox_type: SandboxType = DEFAULT_SANDBOX
+class NewWorkOrder(Body):
+    repository_url: Address
+    sandbox_type: NamedSandboxType = DEFAULT_SANDBOX
     workflow_type: Name = DEFAULT_WORKFLOW
     github_issue_number: IssueNumber | None = None
-    initial_prompt: str | None = None
+    initial_prompt: PromptText | None = None
     """The task. It may be left out when an issue is named."""
     agent: Name | None = None
-    model: Name | None = None
+    model: ModelName | None = None
     """As `provider/model`; the server's default when left out."""
-    git_branch_name: Name | None = None
-    base_branch: Name | None = None
+    git_branch_name: BranchName | None = None
+    base_branch: BranchName | None = None
     """What the work starts from; the repository's default branch when left out."""
-    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    budget_usd: Dollars | None = None
     priority: int = Field(default=0, ge=0, le=9)
 
 
-class WorkOrderChange(_Request):
+class WorkOrderChange(Body):
     """What is left out stays as it is, and so does a title or model that is null."""
 
     title: Annotated[Name, Field(pattern=r"\S")] | None = None
-    model: Name | None = None
+    model: ModelName | None = None
     """As `provider/model`; not while the order runs."""
-    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    budget_usd: Dollars | None = None
     """Null removes it."""
 
 
-class ListQuery(_Request):
-    status: Status | None = None
-    limit: int = Field(default=50, ge=1, le=200)
-    offset: int = Field(default=0, ge=0, le=1_000_000_000)
+class ListQuery(Parameters):
+    status: list[Status] = []
+    """Any of them, where the parameter is repeated; whichever, where it is left out."""
+    limit: Annotated[int, Field(ge=1, le=200), InDigits] = 50
+    offset: Position = 0
     q: Line | None = None
     repository_url: Line | None = None
     workflow_type: Line | None = None
@@ -116,9 +122,9 @@ class ListQuery(_Request):
     sort: Sort = "-created_at"
 
 
-class PageQuery(_Request):
-    limit: int = Field(default=100, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0, le=1_000_000_000)
+class PageQuery(Parameters):
+    limit: Annotated[int, Field(ge=1, le=1000), InDigits] = 100
+    offset: Position = 0
 
 
 class KeptWork(_Answer):
@@ -278,8 +284,13 @@ class EvidenceRecords(_Answer):
     evidence: list[EvidenceRecord]
 
 
-class RepositoryQuestion(_Request):
-    repository_url: Line
+class DiffAnswer(_Answer):
+    agent_work_order_id: str
+    diff: str
+
+
+class RepositoryQuestion(Body):
+    repository_url: Address
 
 
 class ConnectedRepository(_Answer):
@@ -287,7 +298,10 @@ class ConnectedRepository(_Answer):
     repository_name: str
     repository_url: str
     default_branch: str | None
+    """Null when the repository could not be read."""
     is_accessible: bool
+    """Whether it can be read."""
+    can_push: bool
     access_verified_at: AwareDatetime
 
 

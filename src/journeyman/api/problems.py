@@ -51,10 +51,13 @@ _STATUS_OF: tuple[tuple[type[JourneymanError], int], ...] = (
 )
 """The first class that fits decides; what fits none is a fault of ours."""
 
+PROBLEM_TYPE = "application/problem+json"
 _HINTS = {
     404: "GET /openapi.json lists every call.",
     405: "GET /openapi.json lists every call and its method.",
 }
+_RETRY_AFTER_SECONDS = 10.0
+"""When to ask again for what cannot be had just now, where nobody has said when it can."""
 
 
 def problem(
@@ -77,7 +80,7 @@ def problem(
         "category": category,
         **more,
     }
-    return JSONResponse(body, status, headers, media_type="application/problem+json")
+    return JSONResponse(body, status, headers, media_type=PROBLEM_TYPE)
 
 
 def install(app: FastAPI) -> None:
@@ -93,9 +96,10 @@ def status_of(error: JourneymanError) -> int:
 async def _known(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, JourneymanError)
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).capitalize()
-    wait = None if error.retry_after is None else {"Retry-After": str(max(1, round(error.retry_after)))}
+    wait = error.retry_after or (_RETRY_AFTER_SECONDS if isinstance(error, Transient) else None)
+    headers = None if wait is None else {"Retry-After": str(max(1, round(wait)))}
     return problem(
-        status_of(error), error.message, hint=error.hint, category=error.category, kind=kind, headers=wait
+        status_of(error), error.message, hint=error.hint, category=error.category, kind=kind, headers=headers
     )
 
 
@@ -103,7 +107,7 @@ async def _not_valid(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = [{"field": _field(one["loc"]), "message": one["msg"]} for one in error.errors()]
     if any(one["type"] == "json_invalid" for one in error.errors()):
-        return problem(422, "the body is not valid JSON", hint="Send one JSON object.", kind="Invalid input")
+        return _not_json()
     return problem(
         422,
         "; ".join(f"{one['field']}: {one['message']}" for one in found),
@@ -119,10 +123,22 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 async def _by_framework(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    detail = error.detail
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # its only cause: a body that could not be parsed
+        return _not_json()
+    detail, headers = error.detail, error.headers
     if error.status_code in _HINTS:
         detail = f"there is no {request.method} {request.url.path}"
-    return problem(error.status_code, detail, hint=_HINTS.get(error.status_code, ""), headers=error.headers)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # The framework knows only the first of several routes with this path.
+        methods = request.app.methods_of(request.url.path)
+        headers = {"Allow": ", ".join(methods)} if methods else headers
+    return problem(error.status_code, detail, hint=_HINTS.get(error.status_code, ""), headers=headers)
+
+
+def _not_json() -> JSONResponse:
+    return problem(
+        422, "the body is not valid JSON", hint="Send one JSON object in UTF-8.", kind="Invalid input"
+    )
 
 
 class Unexpected:

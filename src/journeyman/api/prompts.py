@@ -6,6 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict
 
+from journeyman.api.fields import InDigits, OrderId, Task
+from journeyman.api.forge_limits import in_time
+from journeyman.api.models import Body
 from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, repository_of
 from journeyman.errors import InvalidInput
@@ -17,11 +20,9 @@ from journeyman.work_orders.prompts import Mode, PromptStatus, mode_of
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["prompts"])
 
 
-class PromptRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    agent_work_order_id: str
-    prompt_text: str
+class PromptRequest(Body):
+    agent_work_order_id: OrderId
+    prompt_text: Task
     mode: Mode | None = None
     """`work` or `ask`; left out, the small model decides, or a text that ends as a question asks."""
 
@@ -49,7 +50,7 @@ class PromptViews(BaseModel):
     prompts: list[PromptView]
 
 
-@router.post("/prompt", status_code=202)
+@router.post("/prompt")
 async def prompt(order: Order, request: PromptRequest, services: Given) -> PromptAnswer:
     """Say something more to an order: work for its branch, or a question about it."""
     if request.agent_work_order_id != order.agent_work_order_id:
@@ -63,7 +64,8 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
     mode = request.mode or await _mode_of(services, order, text)
     if mode == "work":
         repository = repository_of(order, services.settings)
-        await check_still_open(services.orders, services.forges[repository.forge], repository, order)
+        looking = check_still_open(services.orders, services.forges[repository.forge], repository, order)
+        await in_time(looking, repository)
     added = await services.orders.add_prompt(order.agent_work_order_id, text, mode)
     services.order_accepted()
     begins = "now" if order.is_finished else f"when the order, which is {order.status}, has come to its end"
@@ -103,7 +105,7 @@ async def prompts(order: Order, services: Given) -> PromptViews:
 
 @router.delete("/prompts/{number}")
 async def cancel_prompt(
-    order: Order, number: Annotated[int, Path(ge=1, le=2**31 - 1)], services: Given
+    order: Order, number: Annotated[int, Path(ge=1, le=2**31 - 1), InDigits], services: Given
 ) -> PromptViews:
     """Take a prompt back that has not become a round yet."""
     await services.orders.cancel_prompt(order.agent_work_order_id, number)

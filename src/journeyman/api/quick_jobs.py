@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from journeyman.api.models import Line, NewWorkOrder
+from journeyman.api.fields import Address, OrderId, Task
+from journeyman.api.models import Body, NewWorkOrder
 from journeyman.api.services import Given
 from journeyman.api.submission import submit
 from journeyman.api.work_orders import IdempotencyKey, find_order
@@ -16,11 +17,9 @@ from journeyman.work_orders.order import Status, StepRecord, Verification, WorkO
 router = APIRouter(tags=["quick jobs"])
 
 
-class QuickJob(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    repo_url: Line
-    task: str
+class QuickJob(Body):
+    repo_url: Address
+    task: Task
 
 
 class Submitted(BaseModel):
@@ -51,7 +50,7 @@ class JobResult(Submitted):
     error_message: str | None
 
 
-async def _find_job(job_id: str, services: Given) -> WorkOrder:
+async def _find_job(job_id: OrderId, services: Given) -> WorkOrder:
     return await find_order(job_id, services)
 
 

@@ -11,14 +11,26 @@ from datetime import UTC, datetime
 
 from journeyman.agents.base import Agent, check_provider
 from journeyman.agents.roles import ROLES_OF, model_for
+from journeyman.api.forge_limits import forge_deadline, in_time
 from journeyman.api.models import NewWorkOrder
+from journeyman.api.sandbox_types import check_sandbox_type
 from journeyman.api.services import Services
-from journeyman.errors import AgentFailed, InvalidInput, NotAllowed, QueueFull, SandboxUnavailable
+from journeyman.errors import (
+    AgentFailed,
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    QueueFull,
+    RateLimited,
+    SandboxUnavailable,
+    Transient,
+)
 from journeyman.events.types import AgentWorkOrderCreated, Event, GithubIssueRead
 from journeyman.failpoints import failpoint
-from journeyman.forges.base import Issue, RepositoryFacts
+from journeyman.forges.base import Forge, Issue, RepositoryFacts
 from journeyman.git.sample import is_sample_only, sample_path
 from journeyman.work_orders.order import (
+    UNFINISHED,
     WorkOrder,
     branch_name_of,
     check_branch_name,
@@ -27,6 +39,7 @@ from journeyman.work_orders.order import (
     title_of,
 )
 from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.store import OrderFilter, WorkOrders
 from journeyman.workflows.references import did_you_mean
 from journeyman.workflows.schema import Workflow
 
@@ -74,24 +87,21 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     for branch in (request.git_branch_name, request.base_branch):
         if branch is not None:
             check_branch_name(branch)
+    sandbox_type = check_sandbox_type(request.sandbox_type)
     workflow = services.workflows.get(request.workflow_type)
     agent = await _agent(services, request.agent)
     model = _model(services, request.model, agent)
     _check_demo(services, repository.url, model)
     await _check_steps(services, workflow, agent.name, model)
     await _check_sandbox(services)
-    forge = services.forges[repository.forge]
-    _check_target(request, repository, await forge.verify(repository))
-    issue = None
-    if request.github_issue_number is not None:
-        issue = await forge.read_issue(repository, request.github_issue_number)
+    issue = await _look_at_repository(services, request, repository)
     title = title_of(prompt if issue is None else _plain(issue.title))
     order_id = new_order_id()
     now = datetime.now(UTC)
     order = WorkOrder(
         agent_work_order_id=order_id,
         repository_url=repository.url,
-        sandbox_type=request.sandbox_type,
+        sandbox_type=sandbox_type,
         workflow_type=request.workflow_type,
         workflow=workflow.model_dump(mode="json"),
         title=title,
@@ -197,18 +207,71 @@ async def _check_sandbox(services: Services) -> None:
         raise SandboxUnavailable("no sandbox can be opened on this machine", hint=readiness.needs)
 
 
-def _check_target(request: NewWorkOrder, repository: Repository, facts: RepositoryFacts) -> None:
+async def _look_at_repository(
+    services: Services, request: NewWorkOrder, repository: Repository
+) -> Issue | None:
+    """The issue that the order names, if it does; an error where the repository refuses the order."""
+    forge, deadline = services.forges[repository.forge], forge_deadline()
+    facts = await in_time(forge.verify(repository), repository, deadline)
+    check_may_push(repository, facts)
+    if request.git_branch_name in (facts.default_branch, request.base_branch or facts.default_branch):
+        raise InvalidInput(
+            f"git_branch_name is {request.git_branch_name!r}, which the work starts from",
+            hint="Leave it out, or name a branch of its own: the pull request goes from it to the base.",
+        )
+    issue = None
+    if request.github_issue_number is not None:
+        reading = forge.read_issue(repository, request.github_issue_number)
+        issue = await in_time(reading, repository, deadline)
+    if request.git_branch_name is not None:
+        await _check_no_order_has(services.orders, repository, request.git_branch_name)
+    await _check_branches(forge, repository, request, deadline)
+    return issue
+
+
+def check_may_push(repository: Repository, facts: RepositoryFacts) -> None:
     if not facts.can_push:
         needed = {
             "github": "Set GITHUB_TOKEN to a token that may write contents and pull requests there.",
             "local": "Let the user that runs the server write to the repository.",
         }
         raise NotAllowed(f"{repository.url} can be read but not pushed to", hint=needed[repository.forge])
-    if request.git_branch_name in (facts.default_branch, request.base_branch or facts.default_branch):
+
+
+async def _check_branches(
+    forge: Forge, repository: Repository, request: NewWorkOrder, deadline: float
+) -> None:
+    """Refuse a base that is not there and a branch that is.
+
+    A forge that cannot say so now refuses nobody: whoever carries the order out finds the same.
+    """
+    base, branch = request.base_branch, request.git_branch_name
+    asked = [name for name in (base, branch) if name is not None]
+    if not asked:
+        return
+    try:
+        existing = await in_time(forge.existing_branches(repository, asked), repository, deadline)
+    except (Transient, RateLimited):
+        return
+    if base is not None and base not in existing:
         raise InvalidInput(
-            f"git_branch_name is {request.git_branch_name!r}, which the work starts from",
-            hint="Leave it out, or name a branch of its own: the pull request goes from it to the base.",
+            f"{repository.url} has no branch {base!r} to start from",
+            hint="Correct base_branch, or leave it out to start from the default branch.",
         )
+    if branch in existing:
+        raise _taken(f"{repository.url} has a branch {branch!r} already")
+
+
+async def _check_no_order_has(orders: WorkOrders, repository: Repository, branch: str) -> None:
+    """Refuse a branch that another order is at work on, pushed or not."""
+    of_branch = OrderFilter(repository_url=repository.url, git_branch_name=branch, statuses=tuple(UNFINISHED))
+    found, _ = await orders.find(of_branch, limit=1)
+    if found:
+        raise _taken(f"order {found[0].agent_work_order_id} works on a branch {branch!r} of this repository")
+
+
+def _taken(what: str) -> Conflict:
+    return Conflict(what, hint="Choose another git_branch_name, or leave it out to have one made up.")
 
 
 def _task_of(issue: Issue, prompt: str) -> str:

@@ -14,9 +14,10 @@ from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+
+from journeyman.api.problems import problem
 
 _POLICY: Final = "; ".join(
     (
@@ -44,7 +45,10 @@ class Pages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await WebSocketClose()(scope, receive, send)
+            refusal = problem(
+                404, f"there is no WebSocket {scope['path']}", hint="Use /ws/ and an order's id."
+            )
+            await refusal(scope, receive, send)
             return
         if scope["method"] not in ("GET", "HEAD"):
             raise HTTPException(404)
@@ -57,9 +61,11 @@ class Pages:
         if not is_page or f"{path}/".startswith(_OTHERS):
             raise HTTPException(404)
         if not (self._directory / _DOCUMENT).is_file():
-            return PlainTextResponse(
-                "The web UI was not built; `scripts/web.sh` does it. The API and `jm` work without it.\n",
-                status_code=503,
+            return problem(
+                503,
+                "the web UI was not built",
+                hint="Run `scripts/web.sh`. The API and `jm` work without it.",
+                category="internal",
             )
         return self._file(_DOCUMENT, headers)
 

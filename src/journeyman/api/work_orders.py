@@ -7,7 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from journeyman.api.fields import OrderId
+from journeyman.api.forge_limits import in_time
 from journeyman.api.models import (
+    DiffAnswer,
     EvidenceRecord,
     EvidenceRecords,
     GitFacts,
@@ -44,7 +47,7 @@ _WARNINGS = frozenset({"step_retrying", "agent_notice"})
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 
 
-async def find_order(agent_work_order_id: str, services: Given) -> WorkOrder:
+async def find_order(agent_work_order_id: OrderId, services: Given) -> WorkOrder:
     # A text that cannot be an id never reaches the database, which may choke on its characters.
     if not _ORDER_ID.fullmatch(agent_work_order_id):
         raise NotFound("there is no such work order", hint="`jm list` shows those that exist.")
@@ -64,7 +67,7 @@ async def create(
 @router.get("")
 async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> WorkOrderPage:
     wanted = OrderFilter(
-        status=query.status,
+        statuses=query.status,
         repository_url=_canonical(query.repository_url, services.settings),
         workflow_type=query.workflow_type,
         text=query.q,
@@ -156,7 +159,7 @@ async def steps(order: Order, services: Given) -> Steps:
 @router.get(
     "/{agent_work_order_id}/diff",
     response_class=Response,
-    responses={200: {"content": {"text/x-diff": {}, "application/json": {}}}},
+    responses={200: {"model": DiffAnswer, "content": {"text/x-diff": {"schema": {"type": "string"}}}}},
 )
 async def diff(order: Order, request: Request, services: Given) -> Response:
     """Unified diff against the base; as `{agent_work_order_id, diff}` where JSON is asked for."""
@@ -167,7 +170,8 @@ async def diff(order: Order, request: Request, services: Given) -> Response:
         if head is not None:
             text = await mirror.diff(order.base_commit_sha, head)
     if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"agent_work_order_id": order.agent_work_order_id, "diff": text})
+        answer = DiffAnswer(agent_work_order_id=order.agent_work_order_id, diff=text)
+        return JSONResponse(answer.model_dump())
     return Response(text, media_type="text/x-diff; charset=utf-8")
 
 
@@ -185,7 +189,7 @@ async def pull_request(order: Order, services: Given) -> PullRequestAnswer:
     """The order's pull request as its forge has it now."""
     repository = repository_of(order, services.settings)
     forge = services.forges[repository.forge]
-    found = await forge.read_pull_request(repository, _pull_request_number(order))
+    found = await in_time(forge.read_pull_request(repository, _pull_request_number(order)), repository)
     return PullRequestAnswer.model_validate(found)
 
 
@@ -193,7 +197,8 @@ async def pull_request(order: Order, services: Given) -> PullRequestAnswer:
 async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder:
     """Take the pull request out of draft; one that is out already stays as it is."""
     repository = repository_of(order, services.settings)
-    changed = await services.forges[repository.forge].mark_ready(repository, _pull_request_number(order))
+    forge = services.forges[repository.forge]
+    changed = await in_time(forge.mark_ready(repository, _pull_request_number(order)), repository)
     told = GithubPullRequestUpdated(
         github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
     )

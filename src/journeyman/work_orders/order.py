@@ -10,7 +10,7 @@ import string
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from journeyman.errors import InvalidInput
 from journeyman.events.types import Phase
@@ -24,6 +24,7 @@ StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 """`waiting`: it ended in an earlier attempt at the round and is to be done again."""
 
 FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
+UNFINISHED: frozenset[Status] = frozenset(get_args(Status)) - FINISHED
 MAX_PROMPT_CHARACTERS = 200_000
 _ID_ALPHABET = string.digits + string.ascii_lowercase
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

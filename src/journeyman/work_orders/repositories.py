@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 from journeyman.errors import InvalidRepository
 
 _PART = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_SSH = re.compile(r"(?:ssh://git@(?P<host>[^/:@]+)(?::\d+)?/|git@(?P<short>[^/:@]+):)(?P<path>[^@:]+)")
+"""What `git remote -v` shows of a clone over SSH, in both ways of writing it."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,14 @@ def parse_repository(text: str, *, github_url: str, allow_local: bool, must_exis
         raise _refused(f"{text!r} is not a repository's address", github_url)
     if text.startswith(("/", "file://")):
         return _local(text, allow_local, must_exist)
-    parsed = urlsplit(text)
     base = urlsplit(github_url)
+    by_ssh = _SSH.fullmatch(text)
+    if by_ssh is not None:
+        host = by_ssh["host"] or by_ssh["short"]
+        if host.lower() != base.hostname:
+            raise _refused(f"{text!r} is not on {github_url}", github_url)
+        text = f"{github_url.rstrip('/')}/{by_ssh['path'].lstrip('/')}"
+    parsed = urlsplit(text)
     if "@" in parsed.netloc or (not parsed.scheme and "@" in text):
         raise InvalidRepository(
             "the repository's address must not hold a user name or password",

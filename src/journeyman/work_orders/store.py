@@ -1,6 +1,6 @@
 """Work orders in the database: every change is written together with the events that tell it."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -60,7 +60,8 @@ _USAGE = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
 
 @dataclass(frozen=True, kw_only=True)
 class OrderFilter:
-    status: str | None = None
+    statuses: Collection[str] = ()
+    """Any of them; none means whichever."""
     repository_url: str | None = None
     workflow_type: str | None = None
     git_branch_name: str | None = None
@@ -71,12 +72,13 @@ class OrderFilter:
     def conditions(self) -> list[ColumnElement[bool]]:
         column = work_orders.c
         exact = {
-            "status": self.status,
             "repository_url": self.repository_url,
             "workflow_type": self.workflow_type,
             "git_branch_name": self.git_branch_name,
         }
         found = [column[name] == value for name, value in exact.items() if value is not None]
+        if self.statuses:
+            found.append(column.status.in_(self.statuses))
         if self.text:
             pattern = "%" + self.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             found.append(

@@ -4,7 +4,9 @@ import { queryOptions } from "@tanstack/react-query";
 import { api, asked } from "./client";
 import type { paths } from "./schema";
 
-export type OrderFilter = NonNullable<paths["/api/agent-work-orders"]["get"]["parameters"]["query"]>;
+type OrdersParameters = NonNullable<paths["/api/agent-work-orders"]["get"]["parameters"]["query"]>;
+type Status = NonNullable<OrdersParameters["status"]>[number];
+export type OrderFilter = Omit<OrdersParameters, "status"> & { status?: Status | Status[] };
 
 export const keys = {
   orders: ["orders"] as const,
@@ -15,10 +17,13 @@ export const keys = {
 const LIST_MS = 2_000;
 const order = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
 
-export const ordersQuery = (query: OrderFilter) =>
+export const ordersQuery = ({ status, ...others }: OrderFilter) =>
   queryOptions({
-    queryKey: [...keys.orders, query],
-    queryFn: () => asked(api.GET("/api/agent-work-orders", { params: { query } })),
+    queryKey: [...keys.orders, { status, ...others }],
+    queryFn: () => {
+      const query = { ...others, status: status && [status].flat() };
+      return asked(api.GET("/api/agent-work-orders", { params: { query } }));
+    },
     refetchInterval: LIST_MS,
     placeholderData: (previous) => previous,
   });

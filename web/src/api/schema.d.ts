@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Verify Repository
-         * @description A repository that cannot be reached is an answer, not a problem: it says why and what to do.
+         * @description A repository that cannot be worked on is an answer, not a problem: it says why and what to do.
          */
         post: operations["verify_repository_api_github_verify_repository_post"];
         delete?: never;
@@ -546,7 +546,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sandboxes */
+        /**
+         * Sandboxes
+         * @description Every type there is a name for; those that can be opened here first.
+         */
         get: operations["sandboxes_api_sandboxes_get"];
         put?: never;
         post?: never;
@@ -1210,6 +1213,8 @@ export interface components {
             default_branch: string | null;
             /** Is Accessible */
             is_accessible: boolean;
+            /** Can Push */
+            can_push: boolean;
             /**
              * Access Verified At
              * Format: date-time
@@ -1247,6 +1252,13 @@ export interface components {
              * @default false
              */
             rework: boolean;
+        };
+        /** DiffAnswer */
+        DiffAnswer: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Diff */
+            diff: string;
         };
         /**
          * EventMessage
@@ -1288,6 +1300,13 @@ export interface components {
             agent_work_order_id: string;
             /** Evidence */
             evidence: components["schemas"]["EvidenceRecord"][];
+        };
+        /** FieldProblem */
+        FieldProblem: {
+            /** Field */
+            field: string;
+            /** Message */
+            message: string;
         };
         /**
          * FileLeftOut
@@ -1787,14 +1806,14 @@ export interface components {
              * @default git_worktree
              * @enum {string}
              */
-            sandbox_type: "git_branch" | "git_worktree";
+            sandbox_type: "git_branch" | "git_worktree" | "container" | "e2b" | "dagger" | "modal";
             /**
              * Workflow Type
              * @default agent_workflow_plan_build_test
              */
             workflow_type: string;
             /** Github Issue Number */
-            github_issue_number?: string | null;
+            github_issue_number?: string | number | null;
             /** Initial Prompt */
             initial_prompt?: string | null;
             /** Agent */
@@ -1883,8 +1902,16 @@ export interface components {
             detail: string;
             /** Hint */
             hint: string;
-            /** Category */
-            category: string;
+            /**
+             * Category
+             * @enum {string}
+             */
+            category: "transient" | "rate_limited" | "quota" | "auth" | "permission" | "budget" | "sandbox" | "agent" | "verification" | "conflict" | "invalid_input" | "internal";
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["FieldProblem"][];
         };
         /** PromptAccepted */
         PromptAccepted: {
@@ -2144,9 +2171,10 @@ export interface components {
              * Sandbox Type
              * @enum {string}
              */
-            sandbox_type: "git_branch" | "git_worktree";
+            sandbox_type: "git_branch" | "git_worktree" | "container" | "e2b" | "dagger" | "modal";
             /** Isolation */
             isolation: string;
+            gives: components["schemas"]["SandboxGives"] | null;
         };
         /** SandboxChoices */
         SandboxChoices: {
@@ -2193,6 +2221,22 @@ export interface components {
             isolation: string;
             /** Duration Seconds */
             duration_seconds: number;
+        };
+        /** SandboxGives */
+        SandboxGives: {
+            /** Isolation */
+            isolation: string;
+            /** Start Seconds */
+            start_seconds: number | null;
+            /** Persistence */
+            persistence: string;
+            /**
+             * Network
+             * @enum {string}
+             */
+            network: "none" | "open";
+            /** Cost */
+            cost: string;
         };
         /** SettingView */
         SettingView: {
@@ -2680,14 +2724,14 @@ export interface operations {
     list_orders_api_agent_work_orders_get: {
         parameters: {
             query?: {
-                status?: ("pending" | "running" | "paused" | "awaiting_approval" | "completed" | "failed" | "cancelled") | null;
+                status?: ("pending" | "running" | "paused" | "awaiting_approval" | "completed" | "failed" | "cancelled")[];
                 limit?: number;
                 offset?: number;
-                q?: string | null;
-                repository_url?: string | null;
-                workflow_type?: string | null;
-                created_after?: string | null;
-                created_before?: string | null;
+                q?: string;
+                repository_url?: string;
+                workflow_type?: string;
+                created_after?: string;
+                created_before?: string;
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title" | "status" | "-status";
             };
             header?: never;
@@ -2705,13 +2749,13 @@ export interface operations {
                     "application/json": components["schemas"]["WorkOrderPage"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2720,7 +2764,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "idempotency-key"?: string | null;
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2740,13 +2785,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2771,13 +2816,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2806,13 +2851,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2837,13 +2882,13 @@ export interface operations {
                     "application/json": components["schemas"]["GitProgress"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2871,13 +2916,13 @@ export interface operations {
                     "application/json": components["schemas"]["LogPage"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2902,13 +2947,13 @@ export interface operations {
                     "application/json": components["schemas"]["Steps"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2930,17 +2975,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/x-diff": unknown;
-                    "application/json": unknown;
+                    "text/x-diff": string;
+                    "application/json": components["schemas"]["DiffAnswer"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2965,13 +3010,13 @@ export interface operations {
                     "application/json": components["schemas"]["EvidenceRecords"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2996,13 +3041,13 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestAnswer"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3010,7 +3055,10 @@ export interface operations {
     mark_pull_request_ready_api_agent_work_orders__agent_work_order_id__pull_request_ready_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3027,13 +3075,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3041,7 +3089,10 @@ export interface operations {
     pause_api_agent_work_orders__agent_work_order_id__pause_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3058,13 +3109,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3072,7 +3123,10 @@ export interface operations {
     cancel_api_agent_work_orders__agent_work_order_id__cancel_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3089,13 +3143,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3103,7 +3157,10 @@ export interface operations {
     resume_api_agent_work_orders__agent_work_order_id__resume_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3120,13 +3177,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3134,7 +3191,10 @@ export interface operations {
     retry_api_agent_work_orders__agent_work_order_id__retry_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3155,13 +3215,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3169,7 +3229,10 @@ export interface operations {
     fork_api_agent_work_orders__agent_work_order_id__fork_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3190,13 +3253,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3221,13 +3284,13 @@ export interface operations {
                     "application/json": components["schemas"]["ApprovalViews"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3235,7 +3298,10 @@ export interface operations {
     decide_api_agent_work_orders__agent_work_order_id__approvals__step__post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 step: string;
                 agent_work_order_id: string;
@@ -3257,13 +3323,13 @@ export interface operations {
                     "application/json": components["schemas"]["OneWorkOrder"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3288,13 +3354,13 @@ export interface operations {
                     "application/json": components["schemas"]["OrderCost"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3319,13 +3385,13 @@ export interface operations {
                     "application/json": components["schemas"]["Spent"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3333,7 +3399,10 @@ export interface operations {
     prompt_api_agent_work_orders__agent_work_order_id__prompt_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 agent_work_order_id: string;
             };
@@ -3346,7 +3415,7 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            202: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3354,13 +3423,13 @@ export interface operations {
                     "application/json": components["schemas"]["PromptAnswer"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3385,13 +3454,13 @@ export interface operations {
                     "application/json": components["schemas"]["PromptViews"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3417,13 +3486,13 @@ export interface operations {
                     "application/json": components["schemas"]["PromptViews"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3448,13 +3517,13 @@ export interface operations {
                     "application/json": components["schemas"]["CommandViews"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3463,10 +3532,10 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
-                until?: "finished" | null;
+                until?: "finished";
             };
             header?: {
-                "last-event-id"?: number | null;
+                "last-event-id"?: number;
             };
             path: {
                 agent_work_order_id: string;
@@ -3481,16 +3550,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["EventMessage"];
+                    "text/event-stream": string;
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3498,7 +3567,10 @@ export interface operations {
     verify_repository_api_github_verify_repository_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3517,13 +3589,13 @@ export interface operations {
                     "application/json": components["schemas"]["RepositoryAnswer"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3546,13 +3618,13 @@ export interface operations {
                     "application/json": components["schemas"]["AgentChoices"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3575,13 +3647,13 @@ export interface operations {
                     "application/json": components["schemas"]["ModelChoices"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3604,13 +3676,13 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowChoices"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3618,7 +3690,10 @@ export interface operations {
     sample_api_sample_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3633,13 +3708,13 @@ export interface operations {
                     "application/json": components["schemas"]["Sample"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3662,13 +3737,13 @@ export interface operations {
                     "application/json": components["schemas"]["SandboxChoices"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3678,7 +3753,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                repository_url?: string | null;
+                repository_url?: string;
             };
             header?: never;
             path?: never;
@@ -3695,13 +3770,13 @@ export interface operations {
                     "application/json": components["schemas"]["LocalPullRequestPage"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3726,13 +3801,13 @@ export interface operations {
                     "application/json": components["schemas"]["ShownPullRequest"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3740,7 +3815,10 @@ export interface operations {
     merge_pull_request_api_local_forge_pull_requests__number__merge_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path: {
                 number: number;
             };
@@ -3757,13 +3835,13 @@ export interface operations {
                     "application/json": components["schemas"]["ShownPullRequest"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3786,13 +3864,13 @@ export interface operations {
                     "application/json": components["schemas"]["SettingViews"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3801,7 +3879,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "idempotency-key"?: string | null;
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3821,13 +3900,13 @@ export interface operations {
                     "application/json": components["schemas"]["Submitted"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3852,13 +3931,13 @@ export interface operations {
                     "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3883,13 +3962,13 @@ export interface operations {
                     "application/json": components["schemas"]["JobResult"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3897,7 +3976,10 @@ export interface operations {
     cleanup_api_cleanup_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3916,13 +3998,13 @@ export interface operations {
                     "application/json": components["schemas"]["CleanupAnswer"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3945,13 +4027,13 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3974,13 +4056,13 @@ export interface operations {
                     "application/json": components["schemas"]["Ready"];
                 };
             };
-            /** @description A problem, as application/problem+json */
+            /** @description What went wrong, and what to do */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

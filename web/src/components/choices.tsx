@@ -75,7 +75,7 @@ export function SandboxPicker(props: Props) {
   const choices = (data?.sandboxes ?? []).map(({ sandbox_type, isolation, ready, needs }) => ({
     value: sandbox_type,
     label: sandbox_type.replace("_", " "),
-    note: `${SANDBOXES[sandbox_type] ?? ""} · ${isolation}`,
+    note: [SANDBOXES[sandbox_type], isolation].filter(Boolean).join(" · "),
     needs: ready ? "" : needs,
   }));
   return <Picker label="Sandbox" choices={choices} {...props} />;
