@@ -152,7 +152,7 @@ async def working(parts: Parts) -> AsyncIterator[Colleague]:
     worker = Worker(workshop, database_url=url, home=settings.home)
     models = filter(None, (settings.model, settings.small_model))
     async with (
-        parts.in_use(*(parts.gateway.prepare(model) for model in models)),
+        parts.in_use(parts.sandboxes.watch_disk(), *(parts.gateway.prepare(model) for model in models)),
         parts.store.only_worker(workshop.worker_id),
     ):
         await parts.door.open()
@@ -183,7 +183,7 @@ def _services(parts: Parts, worker: Colleague | None) -> Services:
         workflows=Shelf(parts.settings.home / "workflows"),
         order_accepted=steering.wake,
         control=steering,
-        is_ready=lambda: _readiness(parts.store),
+        is_ready=lambda: _readiness(parts),
     )
 
 
@@ -336,8 +336,8 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-async def _readiness(store: Database) -> Mapping[str, bool]:
-    return {"database": await store.answers()}
+async def _readiness(parts: Parts) -> Mapping[str, bool]:
+    return {"database": await parts.store.answers(), "disk": parts.sandboxes.has_room}
 
 
 def _check_host(host: str) -> None:

@@ -125,6 +125,12 @@ class WorkspaceUnreadable(JourneymanError):
     category = "sandbox"
 
 
+class DiskQuotaExceeded(JourneymanError):
+    """A sandbox was stopped because its files took too much of the disk; in a new one they still would."""
+
+    category = "sandbox"
+
+
 class AgentFailed(JourneymanError):
     category = "agent"
 

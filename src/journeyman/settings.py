@@ -132,6 +132,12 @@ class Settings(BaseModel):
     """Memory that one order's sandbox may use."""
     sandbox_processes: int = Field(default=512, ge=16, alias="JOURNEYMAN_SANDBOX_PROCESSES")
     """Processes and threads that may live in one order's sandbox."""
+    sandbox_disk_mb: int = Field(default=10_240, ge=16, alias="JOURNEYMAN_SANDBOX_DISK_MB")
+    """Disk that one order's files may take: its workspace, its sandboxes' homes and `/tmp`, its sessions."""
+    sandbox_files: int = Field(default=1_000_000, ge=1000, alias="JOURNEYMAN_SANDBOX_FILES")
+    """Files and directories that one order may have on the disk."""
+    disk_reserve_mb: int = Field(default=256, ge=1, alias="JOURNEYMAN_DISK_RESERVE_MB")
+    """Room that is kept on the home's disk for the server itself; never more than a fiftieth of the disk."""
     sandbox_command_timeout_seconds: float = Field(
         default=600, gt=0, alias="JOURNEYMAN_SANDBOX_COMMAND_TIMEOUT_SECONDS"
     )

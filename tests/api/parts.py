@@ -32,7 +32,7 @@ from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirrors import Mirror, Mirrors
-from journeyman.sandboxes.base import Readiness, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.sandboxes.base import Limits, Readiness, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
@@ -74,6 +74,9 @@ class EmptyYard:
 
     async def setup(self, spec: SandboxSpec) -> Sandbox:
         raise AssertionError("no sandbox is opened in these tests")
+
+    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+        return False
 
     async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
         return

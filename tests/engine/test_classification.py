@@ -96,7 +96,7 @@ async def unreadable_project() -> JourneymanError:
 def workspace_gone() -> object:
     spec, ends = SandboxSpec(order_id="wo-1a2b3c4d", tree=Path("/nonexistent")), socket.socketpair()
     try:
-        return launch(Settings(), spec, *ends, mark="", has_group=False)
+        return launch(Settings(), spec, None, *ends, mark="", has_group=False)
     finally:
         for end in ends:
             end.close()

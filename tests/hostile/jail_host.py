@@ -23,6 +23,7 @@ from journeyman.work_orders.order import new_order_id
 
 
 async def main() -> None:
+    sys.stdout = sys.stderr  # for the log; answers have the real one
     place, limits = Path(sys.argv[1]), json.loads(sys.argv[2])
     order_id = new_order_id()
     tree = place / order_id
@@ -30,6 +31,7 @@ async def main() -> None:
     if (uid := jail_uid(order_id)) is not None:
         os.chown(tree, uid, uid)
     sandboxes = LocalSandboxes(Settings(home=place / "home"))
+    watching = asyncio.create_task(sandboxes.watch_disk())
     with socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{order_id}")
         abstract.listen()
@@ -42,10 +44,11 @@ async def main() -> None:
             except JourneymanError as error:
                 _say({"error": error.message, "category": error.category})
     await sandboxes.close()
+    watching.cancel()
 
 
 def _say(what: dict[str, object]) -> None:
-    print(json.dumps(what), flush=True)
+    print(json.dumps(what), file=sys.__stdout__, flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ attempt is a program that ends well only if it succeeds.
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from journeyman.files.removal import remove_tree
 from tests.hostile.frame import run_as
 from tests.sandboxes.workshop import processes_of, wait_until_gone
 
@@ -103,7 +105,10 @@ class Jail:
     def python(self, code: str, timeout: float = 30) -> dict[str, Any]:
         return self.run(["python3", "-c", f"NUMBERS = {_NUMBERS}\n{_PRELUDE}\n{code}"], timeout)
 
-    def close(self) -> None:
+    def __enter__(self) -> "Jail":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         assert self._host.stdin is not None
         self._host.stdin.close()
         assert self._host.wait(60) == 0
@@ -116,9 +121,8 @@ class Jail:
 
 @pytest.fixture(scope="module")
 def opened(user: str, place: Path) -> Iterator[Jail]:
-    jail = Jail(user, place)
-    yield jail
-    jail.close()
+    with Jail(user, place) as jail:
+        yield jail
 
 
 @pytest.fixture
@@ -291,13 +295,35 @@ def test_a_daemon_ends_with_its_time_limit(jail: Jail) -> None:
 
 
 def test_no_process_outlives_its_sandbox(user: str, place: Path) -> None:
-    jail = Jail(user, place)
-    jail.run("(env -i setsid sleep 1000 & env -i setsid sleep 1000 &)")
-    started = [process.pid for process in jail.host.children(recursive=True)]
-    assert len(started) >= 4
-    jail.close()
+    with Jail(user, place) as jail:
+        jail.run("(env -i setsid sleep 1000 & env -i setsid sleep 1000 &)")
+        started = [process.pid for process in jail.host.children(recursive=True)]
+        assert len(started) >= 4
     wait_until_gone(started)
     assert processes_of(jail.order_id) == []
+
+
+FILLING = {
+    "the workspace": "cat /dev/zero > /workspace/full",
+    "a temporary directory": "cat /dev/zero > /tmp/full",
+    "the home": "cat /dev/zero > ~/full",
+    "many small files": "i=0; mkdir d; while true; do i=$((i+1)); : > d/$i; done",
+    "a file without a name": "exec 3> gone; rm gone; cat /dev/zero >&3",
+    "a deep directory": "python3 -c \"import os\nwhile True: os.mkdir('deeper'); os.chdir('deeper')\"",
+    "a daemon": "(env -i setsid sh -c 'cat /dev/zero > full' &) ; sleep 1000",
+}
+
+
+@pytest.mark.parametrize("code", FILLING.values(), ids=FILLING.keys())
+def test_a_disk_is_not_filled_by(user: str, place: Path, code: str) -> None:
+    with Jail(user, place, disk_mb=64, files=2000) as jail:
+        began = time.monotonic()
+        done = jail.run(f"{code}; sleep 1000", timeout=60)
+        assert done.get("category") == "sandbox", done
+        assert time.monotonic() - began < 20
+        left = [process.pid for process in jail.host.children(recursive=True)]
+    wait_until_gone(left)
+    remove_tree(jail.tree)
 
 
 def _inside(jail: Jail) -> list[int]:

@@ -1,6 +1,7 @@
 """How jails begin and end on a machine where things go wrong."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,25 @@ def test_where_namespaces_are_forbidden_the_hint_says_how_to_allow_them(home: Pa
     assert control_groups_of(spec.order_id) == []
 
 
+async def test_a_provider_is_ready_only_when_a_sandbox_as_orders_get_it_answers(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, picky = shutil.which("bwrap"), tmp_path / "bin" / "bwrap"
+    picky.parent.mkdir()
+    refuses = "case \"$*\" in *--seccomp*) echo 'bwrap: prctl(PR_SET_SECCOMP)' >&2; exit 1;; esac"
+    picky.write_text(f'#!/bin/sh\n{refuses}\nexec {real} "$@"\n')
+    picky.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{picky.parent}:/usr/bin:/bin")
+    jails = LocalSandboxes(Settings(home=home))
+    readiness = await jails.readiness()
+    assert not readiness.ready
+    assert "PR_SET_SECCOMP" in readiness.needs
+    monkeypatch.undo()
+    assert (await jails.readiness()).ready
+    await jails.close()
+    assert [path.name for path in (home / "scratch").iterdir()] == [".trash"]
+
+
 async def test_a_missing_workspace_is_named(jails: LocalSandboxes, tmp_path: Path) -> None:
     with pytest.raises(SandboxUnavailable, match="gone"):
         await jails.setup(SandboxSpec(order_id="wo-00000000", tree=tmp_path / "gone"))
@@ -108,6 +128,7 @@ async def test_a_toolchain_that_is_not_there_makes_the_provider_unready(home: Pa
     readiness = await jails.readiness()
     assert not readiness.ready
     assert "JOURNEYMAN_SANDBOX_PATHS" in readiness.needs
+    assert str(home / "missing") in readiness.needs
 
 
 async def test_without_isolation_every_surface_says_so(home: Path, tmp_path: Path) -> None:

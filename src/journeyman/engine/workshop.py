@@ -7,7 +7,7 @@ nothing but time.
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,8 +24,10 @@ from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import Conflict, JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
+    FileLeftOut,
     GitBranchCreated,
     GitCommitCreated,
+    GitFilesLeftOut,
     GitSnapshotCreated,
     SandboxCleanupFailed,
     SandboxCreated,
@@ -37,6 +39,7 @@ from journeyman.git.bundles import pack, unpack
 from journeyman.git.commits import JOURNEYMAN, Message
 from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
 from journeyman.git.run import host_author
+from journeyman.git.trees import LeftOut
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
 from journeyman.knowledge.shelf import CommandShelf
@@ -54,6 +57,9 @@ from journeyman.workflows.schema import StepSpec
 _SET_ASIDE_BYTES = 60_000
 _END_LEFTOVERS_SECONDS = 5.0
 _MOST_NAMED = 10
+_KEPT_BYTES = 32 * 1024 * 1024
+"""What is kept of the uncommitted files of an order that is over its quota, the smallest first."""
+_MOST_LEFT_OUT = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,13 +259,14 @@ class Workshop:
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first; where
         that cannot be done, or not in so many seconds, the workspace stays, the order says so, and the answer
-        is False.
+        is False. The workspace of an order that is over its quota always goes, with as much kept as fits.
         """
         failpoint("teardown_started")
+        over_quota = await self._is_over_quota(order)
         await self.sandboxes.cleanup(order.agent_work_order_id)
         share = is_held or await self._has_newest(order)
-        salvaged = await self._salvage(order, share=share, within=within)
-        if salvaged and not keep_workspace:
+        salvaged = await self._salvage(order, share=share, within=within, over_quota=over_quota)
+        if salvaged and (over_quota or not keep_workspace):
             await self.workspaces.remove(order.agent_work_order_id)
         self._open.pop(order.agent_work_order_id, None)
         self._locks.pop(order.agent_work_order_id, None)
@@ -276,8 +283,9 @@ class Workshop:
             order = await self.orders.get(seen.agent_work_order_id)
             if not order.is_at_rest or order.round != seen.round:
                 raise Conflict("the order has gone on meanwhile")
+            over_quota = await self._is_over_quota(order)
             await self.sandboxes.cleanup(order.agent_work_order_id)
-            if not await self._salvage(order, share=False):
+            if not await self._salvage(order, share=False, over_quota=over_quota):
                 return False
             await self.workspaces.remove(order.agent_work_order_id)
             self._open.pop(order.agent_work_order_id, None)
@@ -287,12 +295,24 @@ class Workshop:
         """Whether no other worker has worked on the order since its files here were written."""
         return not await self.claims.has_bundle_of_another(order.agent_work_order_id, self.worker_id)
 
-    async def _salvage(self, order: WorkOrder, *, share: bool, within: float | None = None) -> bool:
+    async def _is_over_quota(self, order: WorkOrder) -> bool:
+        order_id = order.agent_work_order_id
+        return await self.sandboxes.is_over_quota(order_id, self.workspaces.tree_of(order_id), self._limits)
+
+    async def _salvage(
+        self, order: WorkOrder, *, share: bool, within: float | None = None, over_quota: bool = False
+    ) -> bool:
         if order.base_commit_sha is None or not self.workspaces.exists(order.agent_work_order_id):
             return True
         try:
             workspace = await self._opened_workspace(order, self.repository(order))
-            if (snapshot := await workspace.snapshot(within=within)) is not None:
+            if over_quota:
+                left_out: list[LeftOut] = []
+                snapshot = await workspace.snapshot(room=_KEPT_BYTES, on_left_out=left_out.extend)
+                await self._tell_left_out(order, left_out)
+            else:
+                snapshot = await workspace.snapshot(within=within)
+            if snapshot is not None:
                 if share:
                     await self.keep(order.agent_work_order_id, workspace)
                 taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
@@ -310,6 +330,13 @@ class Workshop:
             await self.orders.emit(order.agent_work_order_id, kept)
             return False
         return True
+
+    async def _tell_left_out(self, order: WorkOrder, left_out: Sequence[LeftOut]) -> None:
+        largest = sorted(left_out, key=lambda one: one.size, reverse=True)[:_MOST_LEFT_OUT]
+        files = [FileLeftOut(path=one.shown_path, size=one.size, reason=one.reason) for one in largest]
+        if files:
+            told = GitFilesLeftOut(step="snapshot", count=len(left_out), files=files)
+            await self.orders.emit(order.agent_work_order_id, told)
 
     async def let_go(self, order_id: str) -> None:
         """End what runs here of an order that somebody else has; its files are left as they are."""
@@ -459,6 +486,8 @@ class Workshop:
             memory_mb=settings.sandbox_memory_mb,
             processes=settings.sandbox_processes,
             output_bytes=settings.sandbox_output_bytes,
+            disk_mb=settings.sandbox_disk_mb,
+            files=settings.sandbox_files,
         )
 
     async def _author(self, forge: Forge) -> Person:

@@ -37,6 +37,8 @@ _MOST_HIDDEN = 100
 _TRIES = 3
 _ROOM = 1024 * 1024
 """With less than this free on the disk, git may fail at any file."""
+_SMALLEST_BLOB = 4096
+"""Bytes that even an empty file takes once git has stored it."""
 _UNSTORABLE = re.compile(rb"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?:/|$)", re.IGNORECASE)
 
 
@@ -151,14 +153,22 @@ class Index:
             hint="End what makes named pipes there; the files stay in the workspace.",
         )
 
-    async def stage(self, changes: Changes, policy: CommitPolicy = EVERYTHING) -> list[LeftOut]:
-        """Bring the index in line with the files that changed; returns what it was not given."""
+    async def stage(
+        self, changes: Changes, policy: CommitPolicy = EVERYTHING, *, room: int | None = None
+    ) -> list[LeftOut]:
+        """Bring the index in line with the files that changed; returns what it was not given.
+
+        With `room` only so many bytes of files are staged, the smallest first.
+        """
         paths, new = changes.files, changes.new
         if changes.nested:
             below = await asyncio.to_thread(_files_in, self.tree, changes.nested)
             inside = await self._not_ignored(below)
             paths, new = (*paths, *inside), new.union(inside)
         files, left_out = await asyncio.to_thread(_sort_out, self.tree, paths, new, policy)
+        if room is not None:
+            files, too_much = await asyncio.to_thread(_what_fits, self.tree, files, room)
+            left_out += too_much
         if files:
             left_out += await self._update(files)
         return [*changes.hazards.files, *left_out]
@@ -274,6 +284,26 @@ def _sort_out(
             good.append(path)
         else:
             bad.append(LeftOut(path, facts.st_size, reason))
+    return good, bad
+
+
+def _what_fits(tree: Path, paths: Iterable[bytes], room: int) -> tuple[list[bytes], list[LeftOut]]:
+    """The smallest of the files, as many as there is room for, and the others."""
+    root = os.fsencode(tree)
+    sizes: dict[bytes, int] = {}
+    for path in paths:
+        try:
+            sizes[path] = os.lstat(os.path.join(root, path)).st_size
+        except OSError:  # gone, or git says what is wrong with it
+            sizes[path] = 0
+    good: list[bytes] = []
+    bad: list[LeftOut] = []
+    for path, size in sorted(sizes.items(), key=lambda one: one[1]):
+        room -= max(size, _SMALLEST_BLOB)
+        if room >= 0:
+            good.append(path)
+        else:
+            bad.append(LeftOut(path, size, "the order had no room left on the disk"))
     return good, bad
 
 

@@ -167,24 +167,33 @@ class Workspace:
         """Keep records in git's notes instead of the tree; see `Mirror.annotate`."""
         await self.mirror.annotate(commit, records)
 
-    async def snapshot(self, *, within: float | None = None) -> Snapshot | None:
+    async def snapshot(
+        self,
+        *,
+        within: float | None = None,
+        room: int | None = None,
+        on_left_out: Callable[[Sequence[LeftOut]], None] = lambda _: None,
+    ) -> Snapshot | None:
         """Keep what is not committed as a commit outside the branch; index, head and files stay as they are.
 
         None when there is nothing that the head or the newest snapshot does not hold already. Files that
         `.gitignore` ignores are not kept. `within`: so many seconds, or WorkspaceUnreadable is raised.
+        `room`: so many bytes of files, the smallest first; the others are given to `on_left_out`.
         """
         try:
             async with asyncio.timeout(within):
-                return await self._snapshot()
+                return await self._snapshot(room, on_left_out)
         except TimeoutError:
             raise WorkspaceUnreadable(
                 f"what is not committed could not be kept within {within:.0f} s",
                 hint="The files stay in the workspace.",
             ) from None
 
-    async def _snapshot(self) -> Snapshot | None:
+    async def _snapshot(
+        self, room: int | None, on_left_out: Callable[[Sequence[LeftOut]], None]
+    ) -> Snapshot | None:
         async with self.locked():
-            head, tree = await self.uncommitted_tree()
+            head, tree = await self.uncommitted_tree(room, on_left_out)
             if tree is None:
                 return None
             failpoint("snapshot_started")
@@ -201,13 +210,15 @@ class Workspace:
         failpoint("snapshot_taken")
         return Snapshot(ref, commit_sha)
 
-    async def uncommitted_tree(self) -> tuple[str, str | None]:
+    async def uncommitted_tree(
+        self, room: int | None = None, on_left_out: Callable[[Sequence[LeftOut]], None] = lambda _: None
+    ) -> tuple[str, str | None]:
         """The head, and the tree of all files where it differs from the head's; for the lock's holder."""
         changes = await self.index.changes()
         if not changes:
             return changes.head, None
         index = (await self._copied_index()).hiding(changes.hazards)
-        await index.stage(changes)
+        on_left_out(await index.stage(changes, room=room))
         tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
         return changes.head, None if tree == before else tree
 

@@ -46,6 +46,10 @@ class Workspaces:
     def exists(self, order_id: str) -> bool:
         return (self._place(order_id) / "ready").exists()
 
+    def tree_of(self, order_id: str) -> Path:
+        """Where the order's files lie, if there are any."""
+        return self._place(order_id) / "tree"
+
     async def open(
         self,
         mirror: Mirror,

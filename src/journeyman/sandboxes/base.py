@@ -35,6 +35,9 @@ class Limits:
     memory_mb: int = 4096
     processes: int = 512
     output_bytes: int = 1_000_000
+    disk_mb: int = 10_240
+    """Of the order as a whole: its workspace, its homes and what its sandboxes have in `/tmp`."""
+    files: int = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +169,10 @@ class SandboxProvider(Protocol):
 
     async def setup(self, spec: SandboxSpec) -> Sandbox:
         """Open a sandbox, or give back the one that is open for this order and kind of role."""
+        ...
+
+    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+        """Whether a sandbox of the order was stopped for its files, or these are why the disk is full."""
         ...
 
     async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:

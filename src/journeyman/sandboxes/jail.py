@@ -14,14 +14,15 @@ from pathlib import Path
 from journeyman.errors import SandboxUnavailable
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.network import RESOLVER
+from journeyman.sandboxes.scratch import Scratch
 
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
 SESSIONS = "/home/sessions"
 """The home of programs that keep sessions: other commands, checks above all, do not look there."""
-_SCRATCH = {"/tmp": 2, HOME: 4, "/dev/shm": 8}  # noqa: S108 - the jail's own
-"""Places to write beside the workspace, and by what to divide the memory limit for their size: together
-they leave enough to start the command that cleans up."""
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the jail's own
+_MEMORY_SHARE = 4
+"""What part of the memory limit shared memory may take: enough is left to start what cleans it up."""
 _ETC = (
     "alternatives",
     "ca-certificates",
@@ -60,13 +61,20 @@ def small_files(uid: int, gid: int, network: str) -> dict[str, bytes]:
 
 
 def arguments(
-    spec: SandboxSpec, *, shown: Sequence[Path], as_root: bool, files: dict[str, int], filter_fd: int | None
+    spec: SandboxSpec,
+    scratch: Scratch,
+    *,
+    shown: Sequence[Path],
+    as_root: bool,
+    files: dict[str, int],
+    filter_fd: int | None,
 ) -> list[str]:
     """Everything before the program to run. `files` are descriptors with the content of small files."""
     result = ["bwrap", *_namespaces(as_root=as_root), *_system(), "--dir", "/run"]
-    for path, share in _SCRATCH.items():
-        size = str(spec.limits.memory_mb * 1024 * 1024 // share)
-        result += ["--perms", "1777", "--size", size, "--tmpfs", path]
+    size = str(spec.limits.memory_mb * 1024 * 1024 // _MEMORY_SHARE)
+    result += ["--perms", "1777", "--size", size, "--tmpfs", _SHARED_MEMORY]
+    result += ["--perms", "0755", "--dir", "/home", "--bind", str(scratch.home), HOME]
+    result += ["--bind", str(scratch.temporary), "/tmp"]  # noqa: S108 - the jail's own
     result += ["--perms", "0755", "--dir", "/var", "--symlink", "/run", "/var/run"]
     result += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108 - the jail's own
     for path, descriptor in files.items():

@@ -17,6 +17,7 @@ from journeyman.errors import SandboxUnavailable
 from journeyman.sandboxes import jail, seccomp
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.identity import jail_uid
+from journeyman.sandboxes.scratch import Scratch
 from journeyman.settings import Settings
 
 MARK = "JM_SANDBOX"
@@ -32,14 +33,18 @@ def mark_of(tag: str, spec: SandboxSpec) -> str:
 def launch(
     settings: Settings,
     spec: SandboxSpec,
+    scratch: Scratch | None,
     conversation: socket.socket,
     hatch: socket.socket,
     *,
     mark: str,
     has_group: bool,
 ) -> subprocess.Popen[bytes]:
-    """Spawn it with its ends of conversation and hatch; `has_group`: a control group will hold it."""
-    jailed = settings.local_isolation != "none"
+    """Spawn it with its ends of conversation and hatch; `has_group`: a control group will hold it.
+
+    Without `scratch` there is no jail.
+    """
+    jailed = scratch is not None
     if not spec.tree.is_dir():
         raise SandboxUnavailable(f"{spec.tree} is not there", hint="The order's workspace was removed.")
     bubblewrap = shutil.which("bwrap") if jailed else None
@@ -59,11 +64,12 @@ def launch(
 
         program = [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{lend(_supervisor())}"]
         program += [str(uid or 0), str(memory), str(processes)]
-        if jailed:
+        if scratch is not None:
             user, group = (uid, uid) if uid else (os.getuid(), os.getgid())
             refused = seccomp.filter_program()
             program[:0] = jail.arguments(
                 spec,
+                scratch,
                 shown=settings.sandbox_paths,
                 as_root=uid is not None,
                 files={k: lend(v) for k, v in jail.small_files(user, group, spec.network).items()},

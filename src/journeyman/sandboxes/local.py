@@ -16,20 +16,26 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from journeyman.errors import SandboxLost, SandboxUnavailable
+from journeyman.errors import DiskQuotaExceeded, SandboxLost, SandboxUnavailable, StoreUnavailable
 from journeyman.sandboxes import jail, network, program
-from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxSpec, SandboxState
+from journeyman.sandboxes.base import Completed, Limits, OnOutput, Readiness, SandboxSpec, SandboxState
 from journeyman.sandboxes.hatch import Hatch
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
 from journeyman.sandboxes.limits import ControlGroup, ControlGroups
 from journeyman.sandboxes.network import Network
 from journeyman.sandboxes.program import Program
+from journeyman.sandboxes.quota import measure
 from journeyman.sandboxes.relay import relay
+from journeyman.sandboxes.reserve import DiskReserve
+from journeyman.sandboxes.scratch import Scratch, Scratches
+from journeyman.sandboxes.watch import DiskWatch
 from journeyman.sandboxes.wire import Answer, Wire
 from journeyman.settings import Settings
 
 _PATIENCE = 30.0
 """Seconds that a supervisor may be late before it counts as gone."""
+_TRIAL = "trial"
+"""Stands for an order where it is only tried whether a sandbox can be had."""
 _ALLOW = (
     "Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, or on Ubuntu "
     "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --privileged."
@@ -45,13 +51,19 @@ class LocalSandbox:
         hatch: Hatch,
         process: subprocess.Popen[bytes],
         group: ControlGroup | None,
+        directories: tuple[Path, ...],
+        resources: contextlib.ExitStack,
     ) -> None:
         self.spec = spec
+        self.directories = directories
+        self.stopped_because: DiskQuotaExceeded | None = None
         self._isolation = isolation
         self._wire = wire
         self._hatch = hatch
         self._process = process
         self._group = group
+        self._resources = resources
+        """What is given back when it has ended."""
         self._network: Network | None = None
         self._doors: dict[Path, asyncio.Server] = {}
         self._ended = False
@@ -63,8 +75,26 @@ class LocalSandbox:
         return identifier_of(self.spec)
 
     @property
+    def order_id(self) -> str:
+        return self.spec.order_id
+
+    @property
+    def limits(self) -> Limits:
+        return self.spec.limits
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def is_alive(self) -> bool:
         return self._wire.is_open
+
+    def stop(self, why: DiskQuotaExceeded) -> None:
+        """End every process in it at once; whoever waits for one is told why."""
+        self.stopped_because = why
+        self._wire.hang_up(why)
+        _kill_with_child(self._process)
 
     async def execute_command(
         self,
@@ -171,6 +201,7 @@ class LocalSandbox:
         self.last_words = await _end(self._process)
         if self._group:
             await _clear(self._group)
+        self._resources.close()
 
 
 class LocalSandboxes:
@@ -182,32 +213,66 @@ class LocalSandboxes:
         self._open: dict[str, LocalSandbox] = {}
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self._groups: ControlGroups | None = None
+        self._scratches = Scratches(settings.home / "scratch")
+        self._reserve = DiskReserve(settings.home, settings.disk_reserve_mb)
+        self._disk = DiskWatch(self._reserve)
         self._works = False
-        """Whether bubblewrap has shown that it can make a jail here; it is not asked twice."""
+        """Whether a jail has been made here; it is not tried twice."""
 
     @property
     def isolation(self) -> str:
         return self._settings.local_isolation
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the disk of the home has room for work, beside what is kept for the server itself."""
+        return not (self._settings.home.is_dir() and self._reserve.look().is_low)
+
     async def readiness(self) -> Readiness:
-        missing = next((path for path in self._settings.sandbox_paths if not path.is_dir()), None)
-        if missing:
-            return Readiness(False, f"JOURNEYMAN_SANDBOX_PATHS names {missing}, which is not a directory.")
-        if self.isolation == "none":
-            return Readiness(True)
-        if shutil.which("bwrap") is None:
-            return Readiness(False, INSTALL)
-        if self._settings.sandbox_network == "open" and shutil.which("slirp4netns") is None:
-            return Readiness(False, network.INSTALL)
-        if not self._works:
-            complaint = await _end(trial := _trial())
-            if trial.returncode != 0:
-                return Readiness(False, f"{complaint}. {_ALLOW}")
+        if needs := self._missing():
+            return Readiness(False, needs)
+        if not self._works and self.isolation != "none":
+            try:
+                await self._try_jail()
+            except SandboxUnavailable as error:
+                return Readiness(False, f"{error.message}. {error.hint}")
+            except OSError as error:
+                return Readiness(False, f"A sandbox needs to write in {self._settings.home}: {error}.")
             self._works = True
         return Readiness(True)
 
+    def _missing(self) -> str:
+        """What would have to be installed or set otherwise, as far as that can be seen without trying."""
+        missing = next((path for path in self._settings.sandbox_paths if not path.is_dir()), None)
+        if missing:
+            return f"JOURNEYMAN_SANDBOX_PATHS names {missing}, which is not a directory."
+        if self.isolation == "none":
+            return ""
+        if shutil.which("bwrap") is None:
+            return INSTALL
+        if self._settings.sandbox_network == "open" and shutil.which("slirp4netns") is None:
+            return network.INSTALL
+        return ""
+
+    async def _try_jail(self) -> None:
+        """Start a sandbox as an order's would be, on an empty directory, and let it answer."""
+        workspace = self._scratches.make(_TRIAL)
+        try:
+            sandbox = await self._start(
+                SandboxSpec(order_id=_TRIAL, tree=workspace.temporary, network=self._settings.sandbox_network)
+            )
+            try:
+                if not (await sandbox.execute_command(["true"], timeout=_PATIENCE)).ok:
+                    raise SandboxUnavailable("no command runs in the sandbox", hint=_ALLOW)
+            finally:
+                await sandbox.cleanup()
+        finally:
+            self._scratches.discard(workspace)
+            await asyncio.to_thread(self._scratches.trash.empty)
+
     async def setup(self, spec: SandboxSpec) -> LocalSandbox:
         async with self._lock(spec.order_id):
+            self._check_disk(spec.order_id)
             known = self._open.get(identifier_of(spec))
             if known and known.is_alive and known.spec == spec:
                 return known
@@ -215,6 +280,31 @@ class LocalSandboxes:
                 await known.cleanup()
             self._open[identifier_of(spec)] = sandbox = await self._start(spec)
             return sandbox
+
+    def _check_disk(self, order_id: str) -> None:
+        """Raises where a new sandbox would only meet what ended the last one, or a disk that is full."""
+        for sandbox in self._open.values():
+            if sandbox.order_id == order_id and sandbox.stopped_because is not None:
+                raise sandbox.stopped_because
+        if not self.has_room:
+            raise StoreUnavailable(
+                "there is no room on the disk for a sandbox",
+                hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
+            )
+
+    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+        open_ones = (one for one in self._open.values() if one.order_id == order_id)
+        if any(one.stopped_because is not None for one in open_ones):
+            return True
+        disk = self._reserve.look()
+        if not disk.is_low:
+            return False
+        usage = await asyncio.to_thread(measure, (tree, self._scratches.of(order_id)), limits)
+        return usage.size > disk.reserve
+
+    async def watch_disk(self) -> None:
+        """Keep room on the disk for the server and delete what sandboxes left, for as long as this runs."""
+        await asyncio.gather(self._disk.keep_reserve(self._open.values()), self._scratches.trash.keep_empty())
 
     async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
         async with self._lock(order_id):
@@ -233,6 +323,8 @@ class LocalSandboxes:
         for order_id in found:
             await self.cleanup(order_id)
         report = [f"sandboxes of {order_id}" for order_id in sorted(found)]
+        left = await asyncio.to_thread(self._scratches.sweep)
+        report += [f"scratch directories of {order_id}" for order_id in left]
         for order_id, group in self._control_groups().leftovers():
             if order_id not in live_orders:
                 await _clear(group)
@@ -258,23 +350,32 @@ class LocalSandboxes:
         ours.setblocking(False)
         our_hatch, their_hatch = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         group = self._control_groups().make(spec.order_id, spec.limits)
+        resources = contextlib.ExitStack()
+        scratch = self._make_scratch(spec, resources)
         try:
             mark = mark_of(self._tag, spec)
             process = launch(
-                self._settings, spec, theirs, their_hatch, mark=mark, has_group=group is not None
+                self._settings, spec, scratch, theirs, their_hatch, mark=mark, has_group=group is not None
             )
         except SandboxUnavailable:
             ours.close()
             our_hatch.close()
             if group:
                 group.remove()
+            resources.close()
             raise
         finally:
             theirs.close()
             their_hatch.close()
+        # Counted while the jail starts, before anything in it can write.
+        directories = self._directories(spec)
+        first = asyncio.create_task(asyncio.to_thread(measure, directories, spec.limits))
         loop = asyncio.get_running_loop()
         _, wire = await loop.create_connection(lambda: Wire(identifier_of(spec)), sock=ours)
-        sandbox = LocalSandbox(spec, self.isolation, wire, Hatch(our_hatch), process, group)
+        sandbox = LocalSandbox(
+            spec, self.isolation, wire, Hatch(our_hatch), process, group, directories, resources
+        )
+        resources.callback(asyncio.create_task(self._disk.watch(sandbox, first)).cancel)
         try:
             async with asyncio.timeout(_PATIENCE):
                 if group:
@@ -287,11 +388,24 @@ class LocalSandboxes:
             raise
         except (SandboxLost, TimeoutError):
             await sandbox.cleanup()
+            complaint = sandbox.last_words
             raise SandboxUnavailable(
-                f"the sandbox did not start: {sandbox.last_words or 'it does not answer'}",
-                hint=(await self.readiness()).needs or "Run `jm doctor`.",
+                f"the sandbox did not start: {complaint or 'it does not answer'}",
+                hint=self._missing() or (_ALLOW if complaint.startswith("bwrap:") else "Run `jm doctor`."),
             ) from None
         return sandbox
+
+    def _make_scratch(self, spec: SandboxSpec, resources: contextlib.ExitStack) -> Scratch | None:
+        if self.isolation == "none":
+            return None
+        scratch = self._scratches.make(spec.order_id)
+        resources.callback(self._scratches.discard, scratch)
+        return scratch
+
+    def _directories(self, spec: SandboxSpec) -> tuple[Path, ...]:
+        """Where the order's files lie."""
+        others = (self._scratches.of(spec.order_id), spec.home)
+        return (spec.tree, *(path for path in others if path is not None))
 
 
 def identifier_of(spec: SandboxSpec) -> str:
@@ -329,8 +443,8 @@ async def _end(process: subprocess.Popen[bytes]) -> str:
 
 def _kill_with_child(process: subprocess.Popen[bytes]) -> None:
     """The child first: it is the jail's first process, and takes all others along."""
-    for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-        with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
             os.kill(int(child), signal.SIGKILL)
     process.kill()
 
@@ -345,17 +459,6 @@ async def _clear(group: ControlGroup) -> None:
     raise SandboxUnavailable(
         f"control group {group.directories[0]} cannot be removed",
         hint="A process in it does not end: see its cgroup.procs.",
-    )
-
-
-def _trial() -> subprocess.Popen[bytes]:
-    """The least that bubblewrap must be able to do here."""
-    own_users = [] if os.geteuid() == 0 else ["--unshare-user"]
-    return subprocess.Popen(
-        ["bwrap", *own_users, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "true"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
     )
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from journeyman.errors import SandboxLost
+from journeyman.errors import JourneymanError, SandboxLost
 from journeyman.sandboxes.base import OnOutput
 
 _LONGEST_FRAME = 65_536
@@ -45,6 +45,8 @@ class Wire(asyncio.Protocol):
         self._waiting: dict[int, _Waiting] = {}
         self._incoming = bytearray()
         self._last_request = 0
+        self._why: JourneymanError | None = None
+        """Why it was hung up, where whoever asks is to know."""
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the supervisor has spoken for the first time, or is gone."""
 
@@ -89,7 +91,9 @@ class Wire(asyncio.Protocol):
         self._send(kind, request, fields)
         return request, waiting.future
 
-    def hang_up(self) -> None:
+    def hang_up(self, why: JourneymanError | None = None) -> None:
+        """End the conversation; whoever waits for an answer, or asks from now on, is told why."""
+        self._why = self._why or why
         if self._transport is not None:
             self._transport.abort()
 
@@ -150,8 +154,8 @@ class Wire(asyncio.Protocol):
             else:
                 waiting.future.set_exception(OSError(number, os.strerror(number)))
 
-    def _lost(self) -> SandboxLost:
-        return SandboxLost(
+    def _lost(self) -> JourneymanError:
+        return self._why or SandboxLost(
             f"sandbox {self._name} is gone",
             hint="Its first process ended. The next step opens a new sandbox on the same workspace.",
         )

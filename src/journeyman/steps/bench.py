@@ -28,7 +28,7 @@ from journeyman.agents.base import (
 from journeyman.agents.limits import OutputLimits
 from journeyman.agents.plan import Plan
 from journeyman.agents.roles import model_for
-from journeyman.errors import AgentFailed, JourneymanError
+from journeyman.errors import AgentFailed, DiskQuotaExceeded, JourneymanError
 from journeyman.events import log
 from journeyman.events.types import (
     AgentNotice,
@@ -312,6 +312,8 @@ class Bench:
         except asyncio.CancelledError:
             await self._try_snapshot(within=_CUT_OFF_SECONDS)
             raise
+        except DiskQuotaExceeded:
+            raise  # too much for a snapshot of everything; what fits is kept when the order is set down
         except BaseException:
             await self._try_snapshot()
             raise
