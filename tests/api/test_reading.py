@@ -210,6 +210,8 @@ async def test_diff_and_progress_are_read_from_the_orders_branch(api: Api, repos
     assert "-PAGE = 10\n+PAGE = 20\n+LAST = True\n" in diff.text
     as_json = await api.client.get(f"{ORDERS}/{order_id}/diff", headers={"Accept": "application/json"})
     assert as_json.json() == {"agent_work_order_id": order_id, "diff": diff.text}
+    other = await api.client.get(f"{ORDERS}/{order_id}/diff?path=other.py&context_lines=0")
+    assert (other.status_code, other.text) == (200, "")
 
     progress = (await api.client.get(f"{ORDERS}/{order_id}/git-progress")).json()
     assert (progress["git_commit_count"], progress["git_files_changed"]) == (1, 1)

@@ -186,6 +186,20 @@ async def test_a_diff_is_unified_and_cut_when_it_is_long(mirrors: Mirrors, sourc
     assert cut.endswith("[cut after 20 bytes]\n")
 
 
+async def test_a_diff_can_be_of_some_files_and_leave_out_no_line(mirrors: Mirrors, source: Path) -> None:
+    lines = [f"line {number}\n" for number in range(20)]
+    commit_files(source, {"[long].txt": "".join(lines), "other.txt": "a\n"}, "Begin")
+    base = git(source, "rev-parse", "main")
+    commit_files(source, {"[long].txt": "".join(["first\n", *lines[1:]]), "other.txt": "b\n"}, "Change")
+    mirror = await refresh(mirrors, source)
+    head = mirror.resolve("main")
+    assert "line 19" not in await mirror.diff(base, head)
+    whole = await mirror.diff(base, head, context_lines=1_000_000, paths=["[long].txt"])
+    assert "-line 0\n+first\n line 1\n" in whole
+    assert whole.endswith(" line 19\n")
+    assert "other.txt" not in whole
+
+
 async def test_a_note_is_kept_with_a_commit_and_can_be_written_again(mirrors: Mirrors, source: Path) -> None:
     mirror = await refresh(mirrors, source)
     head = mirror.resolve("main")

@@ -224,8 +224,10 @@ def test_comments_on_lines_go_to_the_agent_as_one_prompt(
         page.get_by_role("button", name="Add comment").click()
     expect(page.get_by_text("2 comments")).to_be_visible()
     page.get_by_role("button", name="Send to agent").click()
-    expect(page.get_by_role("log").get_by_text("adder.py:1\n  Say why")).to_be_visible()
+    expect(page.get_by_role("log").get_by_text("adder.py\n  Say why")).to_be_visible()
     expect(page.get_by_text("2 comments")).to_have_count(0)
+    sent = page.get_by_role("region", name="Review comments")
+    expect(sent.get_by_text(re.compile("^Addressed in [0-9a-f]{8}$"))).to_have_count(2)
     status(page, "Completed")
 
 

@@ -135,6 +135,42 @@ def test_keys_open_panels_and_move_through_a_diff(product: Product, page: Page, 
     expect(details.get_by_role("button", name="Mark ready for review")).to_be_visible()
 
 
+def test_a_diff_gets_the_room_it_needs_and_shows_the_lines_it_left_out(
+    product: Product, page: Page, tmp_path: Path
+) -> None:
+    repository = make_repository(tmp_path / "adder")
+    long = [f"line_{number} = {number}\n" for number in range(60)]
+    (repository / "long.py").write_text("".join(long))
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Bring a long file")
+    changed = "".join([*long[:50], "line_50 = None\n", *long[51:]])
+    writes = calls("write_file", path="long.py", content=changed)
+    turn = {"when": {"role": "build"}, "replies": [writes, {"say": "Done."}]}
+    order = product.submit(repository, product.script("long", turn), workflow_type=BUILD)
+    product.finish(order)
+    page.goto(f"{product.url}/orders/{order}?panel=changes")
+    details = page.get_by_role("complementary", name="Details")
+    before = details.bounding_box()
+    page.get_by_role("separator", name="Width of the panel").focus()
+    page.keyboard.press("ArrowLeft")
+    wider = details.bounding_box()
+    assert before
+    assert wider
+    assert wider["width"] > before["width"]
+    file = page.get_by_role("region", name="long.py")
+    expect(file.get_by_text("line_50 = None")).to_be_visible()
+    expect(file.get_by_text("line_20 = 20")).to_have_count(0)
+    file.get_by_role("button", name="Show hidden lines").first.press("Enter")
+    expect(file.get_by_text("line_20 = 20").first).to_be_visible()
+    page.keyboard.press("f")
+    expect(page.get_by_role("log")).to_be_hidden()
+    page.get_by_role("button", name="Side by side").click()
+    expect(file.get_by_text("line_20 = 20")).to_have_count(2)
+    code = file.get_by_text("line_50 = None").first
+    assert code.evaluate("line => getComputedStyle(line).fontVariantLigatures") == "none"
+    assert violations(page) == []
+
+
 def test_a_person_who_looks_away_is_told_what_waits_and_what_ended(
     product: Product, context: BrowserContext, page: Page, tmp_path: Path
 ) -> None:

@@ -127,6 +127,13 @@ class PageQuery(Parameters):
     offset: Position = 0
 
 
+class DiffQuery(_Request):
+    context_lines: int = Field(default=3, ge=0, le=1_000_000)
+    """How many unchanged lines to show around each change."""
+    path: list[Annotated[Line, Field(min_length=1)]] = Field(default=[], max_length=10)
+    """Only these files; both names of one that was renamed."""
+
+
 class KeptWork(_Answer):
     """Work that an error left, and where it is."""
 

@@ -12,6 +12,7 @@ from journeyman.api.forge_limits import in_time
 from journeyman.api.models import (
     DiffAnswer,
     EvidenceRecord,
+    DiffQuery,
     EvidenceRecords,
     GitFacts,
     GitProgress,
@@ -161,14 +162,18 @@ async def steps(order: Order, services: Given) -> Steps:
     response_class=Response,
     responses={200: {"model": DiffAnswer, "content": {"text/x-diff": {"schema": {"type": "string"}}}}},
 )
-async def diff(order: Order, request: Request, services: Given) -> Response:
+async def diff(
+    order: Order, query: Annotated[DiffQuery, Query()], request: Request, services: Given
+) -> Response:
     """Unified diff against the base; as `{agent_work_order_id, diff}` where JSON is asked for."""
     text = ""
     if order.base_commit_sha is not None:
         mirror = await services.mirror_of(order)
         head = await mirror.branch_head(order.git_branch_name)
         if head is not None:
-            text = await mirror.diff(order.base_commit_sha, head)
+            text = await mirror.diff(
+                order.base_commit_sha, head, context_lines=query.context_lines, paths=query.path
+            )
     if "application/json" in request.headers.get("accept", ""):
         answer = DiffAnswer(agent_work_order_id=order.agent_work_order_id, diff=text)
         return JSONResponse(answer.model_dump())

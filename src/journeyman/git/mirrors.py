@@ -119,11 +119,21 @@ class Mirror:
             check.take_attributes(await git("cat-file", "--batch", git_dir=self.path, stdin=blobs))
         self.memory.checked.add((commit, max_files, max_bytes))
 
-    async def diff(self, base: str, head: str, *, limit: int = _DIFF_BYTES) -> str:
-        """A unified diff of two commits; `head` may be an order's branch. Cut, and says so, when long."""
+    async def diff(
+        self,
+        base: str,
+        head: str,
+        *,
+        limit: int = _DIFF_BYTES,
+        context_lines: int = 3,
+        paths: Sequence[str] = (),
+    ) -> str:
+        """A unified diff of two commits, of all files or of these; `head` may be an order's branch. Cut, and
+        says so, when long."""
         answer = await run(
             "diff-tree", "-p", "-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv",
-            checked_commit(base), _revision(head), "--",
+            f"--unified={context_lines}", checked_commit(base), _revision(head),
+            "--", *paths,
             git_dir=self.path, limit=limit,
         )  # fmt: skip
         if answer.exit_code != 0:

@@ -14,6 +14,7 @@ export const keys = {
   story: (id: string) => ["order", id, "story"] as const,
 };
 
+const EVERY_LINE = 1_000_000;
 const LIST_MS = 2_000;
 const order = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
 
@@ -92,6 +93,19 @@ export const diffQuery = (id: string) =>
       // An answer without a body is an order that changed nothing yet.
       return ((await asked(api.GET(path, { ...order(id), parseAs: "text" }))) as string | undefined) ?? "";
     },
+  });
+
+/** The diff of these files with every line of them. */
+export const wholeDiffQuery = (id: string, path: string[]) =>
+  queryOptions({
+    queryKey: [...keys.part(id, "diff"), path],
+    queryFn: () =>
+      asked(
+        api.GET("/api/agent-work-orders/{agent_work_order_id}/diff", {
+          params: { ...order(id).params, query: { context_lines: EVERY_LINE, path } },
+          parseAs: "text",
+        }),
+      ) as Promise<string>,
   });
 
 export const agentsQuery = queryOptions({

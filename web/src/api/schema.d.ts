@@ -2960,7 +2960,10 @@ export interface operations {
     };
     diff_api_agent_work_orders__agent_work_order_id__diff_get: {
         parameters: {
-            query?: never;
+            query?: {
+                context_lines?: number;
+                path?: string[];
+            };
             header?: never;
             path: {
                 agent_work_order_id: string;

@@ -1,32 +1,47 @@
-import { ChevronRight } from "lucide-react";
+import { ChevronRight, Columns2, Rows2 } from "lucide-react";
 import { useState } from "react";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { plural } from "@/lib/format";
-import { anchorOf, Counts } from "./diff-view";
+import { anchorOf } from "./diff-file";
+import { Counts } from "./diff-file-head";
+import type { ChangedFile } from "./files";
 
-export type FileSummary = { name: string; kind: string; added: number; removed: number };
+type Props = { files: ChangedFile[]; split: boolean; onSplit: (split: boolean) => void };
 
 /** The files that changed, by directory; a click leads to one. */
-export function FileList({ files }: { files: FileSummary[] }) {
+export function FileList({ files, split, onSplit }: Props) {
   const [open, setOpen] = useState(true);
-  const directories = Map.groupBy(files, ({ name }) => name.slice(0, name.lastIndexOf("/") + 1));
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (
     <nav aria-label="Changed files" className="rounded-lg border">
-      <button
-        type="button"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-        className="flex w-full items-center gap-2 px-3 py-2 text-left text-[13px]"
-      >
-        <ChevronRight aria-hidden className={cn("size-4 transition-transform", open && "rotate-90")} />
-        <span className="flex-1 font-medium">{plural(files.length, "file")} changed</span>
-        <Counts added={added} removed={removed} />
-      </button>
+      <div className="flex items-center pr-2">
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="flex min-w-0 flex-1 items-center gap-2 px-3 py-2 text-left text-[13px]"
+        >
+          <ChevronRight aria-hidden className={cn("size-4 transition-transform", open && "rotate-90")} />
+          <span className="flex-1 font-medium">{plural(files.length, "file")} changed</span>
+          <Counts file={{ added, removed }} />
+        </button>
+        <Button
+          size="sm"
+          look="quiet"
+          className="max-sm:hidden"
+          aria-pressed={split}
+          aria-label="Side by side"
+          title={split ? "Show as one column" : "Show side by side"}
+          onClick={() => onSplit(!split)}
+        >
+          {split ? <Rows2 /> : <Columns2 />}
+        </Button>
+      </div>
       {open && (
         <div className="max-h-64 overflow-y-auto border-t py-1.5">
-          {[...directories].map(([directory, inside]) => (
+          {byDirectory(files).map(([directory, inside]) => (
             <div key={directory}>
               {directory && (
                 <p className="px-3 py-0.5 font-mono text-xs text-muted-foreground">{directory}</p>
@@ -46,7 +61,7 @@ export function FileList({ files }: { files: FileSummary[] }) {
                   <span className="min-w-0 flex-1 truncate font-mono text-xs">
                     {file.name.slice(directory.length)}
                   </span>
-                  <Counts added={file.added} removed={file.removed} />
+                  <Counts file={file} />
                 </button>
               ))}
             </div>
@@ -55,4 +70,13 @@ export function FileList({ files }: { files: FileSummary[] }) {
       )}
     </nav>
   );
+}
+
+function byDirectory(files: ChangedFile[]): [string, ChangedFile[]][] {
+  const directories = new Map<string, ChangedFile[]>();
+  for (const file of files) {
+    const directory = file.name.slice(0, file.name.lastIndexOf("/") + 1);
+    directories.set(directory, [...(directories.get(directory) ?? []), file]);
+  }
+  return [...directories];
 }

@@ -39,7 +39,7 @@ export function PanelView({ panel, answer, story }: ViewProps) {
         >
           {panel === "plan" && <PlanPanel order={order} plan={story.plan} />}
           {panel === "changes" && <ChangesPanel order={order} story={story} />}
-          {panel === "checks" && <ChecksPanel order={order} />}
+          {panel === "checks" && <ChecksPanel order={order} story={story} />}
           {panel === "pull-request" && <PullRequestPanel order={order} />}
           {panel === "info" && <InfoPanel answer={answer} story={story} />}
         </Suspense>

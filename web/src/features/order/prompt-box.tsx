@@ -117,9 +117,7 @@ export function PromptBox({ order, queue }: Props) {
             onChange={(event) => type(event.target.value)}
             onKeyDown={press}
             placeholder={
-              runs
-                ? "Queue a message, or type / for commands"
-                : "Ask a question or request more work, or type / for commands"
+              runs ? "Queue a message (/ for commands)" : "Ask, or request more work (/ for commands)"
             }
             className="max-h-48 min-h-10 w-full resize-none rounded-lg border border-input bg-background px-3 py-2.5 text-sm [field-sizing:content] placeholder:text-muted-foreground"
           />

@@ -33,7 +33,9 @@ export function ResultCard({ order, onOpen }: Props) {
         <Checked order={order} onOpen={onOpen} />
         {state && (
           <Row icon={GitPullRequest} onClick={() => onOpen("pull-request")}>
-            Pull request <PullRequestState {...state} />
+            <span className="flex items-center gap-2">
+              Pull request <PullRequestState {...state} />
+            </span>
           </Row>
         )}
         <p className="flex items-center gap-2.5 px-4 py-2.5">

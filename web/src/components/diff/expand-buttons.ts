@@ -1,0 +1,16 @@
+/** The view's own buttons for lines that it left out have neither a name nor a key; both are given here. */
+
+const press = (event: KeyboardEvent) => {
+  if (event.key !== "Enter" && event.key !== " ") return;
+  event.preventDefault();
+  (event.currentTarget as HTMLElement).click();
+};
+
+export function nameExpandButtons(container: HTMLElement) {
+  const buttons = container.shadowRoot?.querySelectorAll<HTMLElement>("[data-expand-button]") ?? [];
+  for (const button of buttons) {
+    button.ariaLabel = "Show hidden lines";
+    button.tabIndex = 0;
+    button.onkeydown = press;
+  }
+}

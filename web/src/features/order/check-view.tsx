@@ -1,0 +1,62 @@
+/** One check: what was run, how it ended, and what it wrote. */
+
+import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import { Output } from "@/components/output";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/lib/cn";
+import { duration } from "@/lib/format";
+
+/** As the server keeps it; older records have no output. */
+export type Check = {
+  name?: string;
+  command?: string | string[];
+  status?: string;
+  summary?: string;
+  exit_code?: number | null;
+  duration_seconds?: number;
+  failing?: string | string[];
+  output?: string;
+};
+
+const joined = (text: string | string[] | undefined, by: string) =>
+  Array.isArray(text) ? text.join(by) : text;
+
+export function CheckView({ check }: { check: Check }) {
+  const [open, setOpen] = useState(false);
+  const command = joined(check.command, " ");
+  const failing = joined(check.failing, "\n");
+  const passed = check.status === "passed";
+  return (
+    <>
+      <div className="flex flex-wrap items-baseline gap-x-2 text-[13px]">
+        <span className="font-medium">{check.name}</span>
+        <span className={passed ? "text-success" : "text-destructive"}>{check.status}</span>
+        <span className="text-muted-foreground">{check.summary}</span>
+        <span className="ml-auto text-xs text-muted-foreground tabular-nums">
+          {Boolean(check.exit_code) && `exit ${check.exit_code} · `}
+          {check.duration_seconds !== undefined && duration(check.duration_seconds)}
+        </span>
+      </div>
+      {command && (
+        <code className="mt-1 block font-mono text-xs break-all text-muted-foreground">{command}</code>
+      )}
+      {failing && <Output className="mt-2" label={`What failed in ${check.name}`} text={failing} />}
+      {check.output && (
+        <Button
+          size="sm"
+          look="quiet"
+          className="mt-1 -ml-2"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          <ChevronRight className={cn("transition-transform", open && "rotate-90")} />
+          {open ? "Hide" : "Show"} output<span className="sr-only"> of {check.name}</span>
+        </Button>
+      )}
+      {open && check.output && (
+        <Output className="mt-1" label={`Output of ${check.name}`} text={check.output} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** Everything that is said about a diff, as notes in it: what was sent, what waits, and what is being written. */
+
+import { useMemo } from "react";
+import type { Note, Place } from "@/components/diff/diff-view";
+import type { Story } from "@/events/story";
+import { useDraft } from "@/lib/draft";
+import { useStored } from "@/lib/stored";
+import { DraftComment, SentCommentView, WaitingComment } from "./comments";
+import { type Comment, type SentComment, sentIn } from "./review";
+
+export function useNotes(id: string, story: Story) {
+  const [comments, setComments] = useStored<Comment[]>(`comments.${id}`, []);
+  const [draft, begin] = useDraft<Place | null>(`comment.${id}`, null);
+  // The story grows all the time; a diff is only drawn again when something else is said about it.
+  const told = JSON.stringify(sentIn(story));
+  const sent = useMemo(() => JSON.parse(told) as SentComment[], [told]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: to set comments is the same every time
+  const notes = useMemo(() => {
+    const waiting = comments.map((comment, index) => ({
+      ...comment,
+      key: `waiting ${index}`,
+      content: (
+        <WaitingComment
+          comment={comment}
+          onRemove={() => setComments(comments.filter((one) => one !== comment))}
+        />
+      ),
+    }));
+    const shown: Note[] = [
+      ...sent.map((comment) => ({ ...comment, content: <SentCommentView comment={comment} /> })),
+      ...waiting,
+    ];
+    if (!draft) return shown;
+    const save = (made: Comment) => {
+      setComments([...comments, made]);
+      begin(null);
+    };
+    const form = (
+      <DraftComment name={`comment.${id}.text`} place={draft} onSave={save} onCancel={() => begin(null)} />
+    );
+    return [...shown, { ...draft, key: "draft", content: form }];
+  }, [sent, comments, draft, begin, id]);
+  return { notes, sent, comments, begin, forget: () => setComments([]) };
+}

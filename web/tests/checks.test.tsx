@@ -1,0 +1,62 @@
+import { cleanup, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, it } from "vitest";
+import { EMPTY, tell } from "@/events/story";
+import { ChecksPanel } from "@/features/order/checks-panel";
+import { told } from "./events";
+import { order, renderWith } from "./server";
+
+const BASE = "/api/agent-work-orders/wo-00000000";
+const record = (check: object, passed: boolean) => ({
+  round: 1,
+  step: "verify",
+  attempt: 1,
+  commit_sha: "0123456789",
+  passed,
+  checks: [check],
+  summary: "",
+  created_at: "2026-01-01T00:00:00Z",
+});
+const passing = {
+  name: "unittest",
+  command: ["python3", "-m", "unittest"],
+  status: "passed",
+  summary: "10 passed",
+  exit_code: 0,
+  duration_seconds: 2.5,
+};
+const panel = (check: object, passed = true, story = EMPTY, fields = {}) =>
+  renderWith(<ChecksPanel order={order(fields)} story={story} />, {
+    [`GET ${BASE}/evidence`]: { evidence: [record(check, passed)] },
+  });
+
+afterEach(cleanup);
+
+it("the output of a check that passed can be opened", async () => {
+  panel({ ...passing, output: "Ran 10 tests\nOK" });
+  const show = await screen.findByRole("button", { name: "Show output of unittest" });
+  expect(screen.queryByText(/Ran 10 tests/)).toBeNull();
+  await userEvent.setup().click(show);
+  expect(screen.getByLabelText("Output of unittest").textContent).toBe("Ran 10 tests\nOK");
+});
+
+it("a check whose output was not kept says what was run, how long it took, and how it ended", async () => {
+  panel(passing);
+  await screen.findByText("10 passed");
+  expect(screen.getByText("python3 -m unittest")).toBeTruthy();
+  expect(screen.getByText("2.5s")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: /output/ })).toBeNull();
+});
+
+it("what failed stands there at once, and the rest below it", async () => {
+  panel({ ...passing, status: "failed", exit_code: 1, failing: "FAIL: test_adds", output: "all" }, false);
+  expect((await screen.findByLabelText("What failed in unittest")).textContent).toBe("FAIL: test_adds");
+  expect(screen.getByText(/exit 1/)).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Show output of unittest" })).toBeTruthy();
+});
+
+it("what is checked again is not called passed", async () => {
+  const verifying = told({ type: "step_started", step: "verify", kind: "verify", attempt: 1 });
+  panel(passing, true, tell(EMPTY, verifying), { status: "running" });
+  expect(await screen.findByText("Checks are running")).toBeTruthy();
+});
