@@ -1,18 +1,18 @@
 import { Link } from "@tanstack/react-router";
-import { ChevronLeft, GitBranch, Pause, Pencil, Play, RotateCw, Square } from "lucide-react";
+import { ChevronLeft, GitBranch, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { Order } from "@/api/client";
 import { ModelPicker } from "@/components/choices";
 import { StatusPill } from "@/components/status-pill";
 import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/field";
 import { Tip } from "@/components/ui/tip";
 import { workedSeconds } from "@/events/clock";
 import type { Story } from "@/events/story";
 import { duration, money, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { may, useControl } from "./use-control";
+import { Controls } from "./controls";
+import { useControl } from "./use-control";
 
 type Props = { order: Order; story: Story };
 
@@ -95,8 +95,8 @@ function Title({ order }: { order: Order }) {
 function Elapsed({ order, story }: Props) {
   const now = useNow();
   if (!order.execution_started_at) return <span>not started</span>;
-  if (!story.last) return null;
-  return <span className="tabular-nums">{duration(workedSeconds(story.work, now))}</span>;
+  const worked = story.last ? duration(workedSeconds(story.work, now)) : "";
+  return <span className="min-w-12 tabular-nums">{worked}</span>;
 }
 
 function Model({ order }: { order: Order }) {
@@ -116,54 +116,5 @@ function Model({ order }: { order: Order }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason must be reachable by keyboard */}
       <span tabIndex={0}>{picker}</span>
     </Tip>
-  );
-}
-
-function Controls({ order }: { order: Order }) {
-  const { act } = useControl(order.agent_work_order_id);
-  const [cancelling, setCancelling] = useState(false);
-  const busy = act.isPending;
-  return (
-    <div className="flex items-center gap-1.5">
-      {may("pause", order) && (
-        <Button size="sm" disabled={busy} onClick={() => act.mutate("pause")}>
-          <Pause /> Pause
-        </Button>
-      )}
-      {may("resume", order) && (
-        <Button size="sm" look="primary" disabled={busy} onClick={() => act.mutate("resume")}>
-          <Play /> Resume
-        </Button>
-      )}
-      {may("retry", order) && (
-        <Button size="sm" disabled={busy} onClick={() => act.mutate("retry")}>
-          <RotateCw /> Retry
-        </Button>
-      )}
-      {may("cancel", order) && (
-        <Button size="sm" look="danger" data-key="." disabled={busy} onClick={() => setCancelling(true)}>
-          <Square /> Cancel
-        </Button>
-      )}
-      <Dialog
-        open={cancelling}
-        onOpenChange={setCancelling}
-        title="Cancel this order?"
-        description="Running work stops and queued messages are withdrawn. The branch and its commits are kept, and you can retry later."
-      >
-        <div className="flex justify-end gap-2">
-          <Button onClick={() => setCancelling(false)}>Keep it</Button>
-          <Button
-            look="danger"
-            onClick={() => {
-              setCancelling(false);
-              act.mutate("cancel");
-            }}
-          >
-            Cancel the order
-          </Button>
-        </div>
-      </Dialog>
-    </div>
   );
 }

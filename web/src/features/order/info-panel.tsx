@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { OneOrder, Order, Status } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
+import type { Stat } from "@/components/diff/stat";
 import { Button } from "@/components/ui/button";
 import type { Story } from "@/events/story";
 import { count, money, plural, whole } from "@/lib/format";
@@ -12,12 +13,14 @@ import { LogEntries } from "./log-entries";
 import { verdictOf } from "./panel-bar";
 import { StepTable } from "./step-table";
 import { useControl } from "./use-control";
+import { useStat } from "./use-stat";
 
 export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story }) {
   const order = answer.agent_work_order;
   const navigate = useNavigate();
   const { data } = useQuery(stepsQuery(order.agent_work_order_id));
   const { again } = useControl(order.agent_work_order_id);
+  const stat = useStat(order);
   const [forking, setForking] = useState<string | null>(null);
   const facts: [string, ReactNode][] = [
     ["Order", order.agent_work_order_id],
@@ -33,10 +36,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
       "Tokens",
       `${count(order.tokens_in)} in · ${count(order.tokens_out)} out · ${count(order.tokens_cache_read)} from cache`,
     ],
-    [
-      "Git",
-      `${plural(order.git_commit_count, "commit")} · ${plural(order.git_files_changed, "file")} · +${order.git_lines_added} −${order.git_lines_removed}`,
-    ],
+    ["Changes", changesOf(order, stat)],
     ["Verification", verdictOf(order, story)],
     ["Events", String(story.last)],
   ];
@@ -84,5 +84,11 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
 /** The one that the work is done in; a planner has one of its own, which only reads. */
 const sandboxOf = (order: Order, { sandboxes }: Story) =>
   sandboxes.findLast((name) => !name.endsWith("-read-only")) ?? order.sandbox_type;
+
+const changesOf = ({ git_commit_count }: Order, stat?: Stat) =>
+  [
+    plural(git_commit_count, "commit"),
+    ...(stat ? [plural(stat.files, "file"), `+${stat.added} −${stat.removed}`] : []),
+  ].join(" · ");
 
 const MAY_BEGIN_AGAIN: Status[] = ["completed", "failed", "cancelled"];

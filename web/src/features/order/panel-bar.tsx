@@ -1,16 +1,13 @@
 /** The panels by name, with what can be said of them without opening one. */
 
-import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, LoaderCircle, Maximize2, Minimize2 } from "lucide-react";
 import type { OneOrder, Order } from "@/api/client";
-import { diffQuery } from "@/api/queries";
-import { statOf } from "@/components/diff/stat";
 import { Button } from "@/components/ui/button";
 import { runningStep } from "@/events/rows";
 import type { Story } from "@/events/story";
 import { cn } from "@/lib/cn";
-import { plural } from "@/lib/format";
 import { PANELS, type Panel } from "@/router";
+import { useStat } from "./use-stat";
 
 const NAMES: Record<Panel | "chat", string> = {
   chat: "Chat",
@@ -73,13 +70,12 @@ export function PanelBar({ answer, story, current, onOpen, wide = false, onWide,
 }
 
 function ChangedFiles({ order }: { order: Order }) {
-  const changed = order.git_commit_count > 0;
-  const { data } = useQuery({ ...diffQuery(order.agent_work_order_id), select: statOf, enabled: changed });
-  if (!data?.files) return null;
+  const stat = useStat(order);
+  if (!order.git_commit_count) return null;
   return (
-    <span className="rounded-full bg-muted px-1.5 tabular-nums">
-      {data.files}
-      <span className="sr-only"> {plural(data.files, "file").replace(/^\d+ /, "")}</span>
+    <span className="h-4 min-w-5 rounded-full bg-muted px-1.5 text-center leading-4 tabular-nums">
+      {stat?.files}
+      {stat && <span className="sr-only">{stat.files === 1 ? " file" : " files"}</span>}
     </span>
   );
 }

@@ -116,9 +116,7 @@ export function PromptBox({ order, queue }: Props) {
             value={text}
             onChange={(event) => type(event.target.value)}
             onKeyDown={press}
-            placeholder={
-              runs ? "Queue a message (/ for commands)" : "Ask, or request more work (/ for commands)"
-            }
+            placeholder="Message, or / for commands"
             className="max-h-48 min-h-10 w-full resize-none rounded-lg border border-input bg-background px-3 py-2.5 text-sm [field-sizing:content] placeholder:text-muted-foreground"
           />
           <Button look="primary" className="h-10" disabled={!text.trim()} onClick={send}>

@@ -4,19 +4,18 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleDashed, CircleX, FileDiff, GitBranch, GitPullRequest } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Order } from "@/api/client";
-import { diffQuery, evidenceQuery } from "@/api/queries";
-import { statOf } from "@/components/diff/stat";
+import { evidenceQuery } from "@/api/queries";
 import { PullRequestState } from "@/components/pull-request-state";
 import { cn } from "@/lib/cn";
 import { plural } from "@/lib/format";
 import type { Panel } from "@/router";
 import { PullRequestActions, stateOf } from "./pull-request-actions";
+import { useStat } from "./use-stat";
 
 type Props = { order: Order; onOpen: (panel: Panel) => void };
 
 export function ResultCard({ order, onOpen }: Props) {
-  const id = order.agent_work_order_id;
-  const { data: stat } = useQuery({ ...diffQuery(id), select: statOf });
+  const stat = useStat(order);
   const state = stateOf(order);
   return (
     <section aria-label="Result" className="my-3 rounded-lg border bg-card text-[13px]">
