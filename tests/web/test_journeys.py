@@ -119,6 +119,21 @@ def test_a_page_survives_the_servers_death_without_a_gap_or_a_repetition(page: P
             assert shown_texts(page) == live
 
 
+def test_a_page_that_was_never_opened_waits_for_the_server(product: Product, page: Page) -> None:
+    page.route("**/settings-page-*.js", lambda route: route.abort())
+    page.goto(product.url)
+    expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()
+    for address in ("**/health", "**/api/**"):
+        page.route(address, lambda route: route.abort())
+    page.evaluate("window.isSame = true")
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_text("Connection lost")).to_be_visible()
+    expect(page.get_by_label("Loading")).to_be_visible()
+    page.unroute_all()
+    expect(page.get_by_role("heading", name="Theme")).to_be_visible()
+    assert page.evaluate("window.isSame")
+
+
 def test_a_person_approves_in_the_inbox(product: Product, page: Page, tmp_path: Path) -> None:
     model = product.script("fix", builds(FIXED))
     order = product.submit(
@@ -133,7 +148,7 @@ def test_a_person_approves_in_the_inbox(product: Product, page: Page, tmp_path: 
     entry.get_by_role("button", name="Approve").click()
     page.get_by_role("dialog").get_by_label("Comment").fill("Go")
     page.get_by_role("dialog").get_by_role("button", name="Approve").click()
-    page.get_by_role("link", name="Release it").click()
+    page.get_by_role("link", name="Release it", exact=True).click()
     status(page, "Completed")
     expect(page.get_by_role("log").get_by_text("“Go”")).to_be_visible()
 

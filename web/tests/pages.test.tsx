@@ -27,6 +27,7 @@ it("no keycap in the help is empty", () => {
   expect(keycaps.length).toBeGreaterThan(10);
   expect(keycaps).not.toContain("");
   expect(keycaps).not.toContain("…");
+  expect(keycaps).not.toContain(".");
 });
 
 it("a workflow with two names is listed once, with both", async () => {

@@ -262,7 +262,7 @@ class FreshMirror(Mirror):
         """The commit that the remote's branch is at."""
         if branch not in self.branches:
             raise InvalidRepository(
-                f"the repository has no branch {branch!r}", hint="Check the name of the base branch."
+                f"the repository has no branch {branch!r}", hint="Start a new order on a branch that exists."
             )
         return self.branches[branch]
 

@@ -1,6 +1,9 @@
 import { Dialog } from "@/components/ui/dialog";
 import { MAP } from "./keys";
 
+/** Keys whose sign is hard to see. */
+const NAMES: Record<string, string> = { ".": "Period", ",": "Comma" };
+
 export const Kbd = ({ children }: { children: string }) => (
   <span className="inline-flex gap-1">
     {children.split(" ").map((key) =>
@@ -8,7 +11,7 @@ export const Kbd = ({ children }: { children: string }) => (
         <span key={key}>…</span>
       ) : (
         <kbd key={key} className="rounded border bg-muted px-1.5 font-mono text-[11px] text-muted-foreground">
-          {key}
+          {NAMES[key] ?? key}
         </kbd>
       ),
     )}

@@ -91,7 +91,12 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
                 () => void navigate({ to: "/orders/$id", params: { id: order.agent_work_order_id } }),
               )}
             >
-              <span className="min-w-0 flex-1 truncate">{order.title}</span>
+              <span className="min-w-0 flex-1 truncate">
+                {order.title}
+                <span className="ml-2 text-xs text-muted-foreground">
+                  {repositoryName(order.repository_url)}
+                </span>
+              </span>
               <StatusPill status={order.status} />
             </Command.Item>
           ))}

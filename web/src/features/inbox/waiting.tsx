@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import type { Order } from "@/api/client";
 import { approvalsQuery, diffQuery, evidenceQuery, stepsQuery } from "@/api/queries";
-import { SkeletonRows } from "@/components/feedback";
+import { Skeleton, SkeletonRows } from "@/components/feedback";
 import { Prose } from "@/components/prose";
 import { Button } from "@/components/ui/button";
 import { ApprovalBox } from "@/features/order/approval";
@@ -23,6 +23,7 @@ export function Waiting({ order }: { order: Order }) {
   const shown = evidence.data?.evidence.at(-1);
   return (
     <div className="mt-3 flex flex-col gap-3">
+      {approvals.isLoading && <Skeleton className="h-[118px]" />}
       {waiting.map(({ step, commit_sha }) => (
         <ApprovalBox key={step} id={id} step={step} commitSha={commit_sha} />
       ))}

@@ -13,7 +13,7 @@ const ANY = { value: "", label: "any" };
 const SORTS = [
   { value: "-created_at", label: "newest" },
   { value: "created_at", label: "oldest" },
-  { value: "-updated_at", label: "last changed" },
+  { value: "-updated_at", label: "recently updated" },
   { value: "title", label: "title" },
   { value: "status", label: "status" },
 ];
