@@ -8,7 +8,7 @@ import { Card } from "@/components/page";
 import { FieldError, SmallField } from "@/components/small-field";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
-import { OPTION, OPTIONS } from "@/lib/options";
+import { OPTION, OPTIONS, WIDE } from "@/lib/options";
 import { type KnownRepository, useKnownRepositories, usePreferences } from "@/lib/preferences";
 import { RepositoryField } from "./repository-field";
 import { useComposer } from "./use-composer";
@@ -35,9 +35,9 @@ export function Composer() {
         <WorkflowPicker
           value={preferences.workflow_type}
           onChange={(workflow_type) => prefer({ workflow_type })}
-          className={OPTION}
+          className={cn(OPTION, WIDE)}
         />
-        <div>
+        <div className={WIDE}>
           <ModelPicker value={form.model} onChange={form.setModel} className={OPTION} />
           {faults.model && <FieldError id="model-fault">{faults.model}</FieldError>}
         </div>

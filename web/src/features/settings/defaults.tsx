@@ -3,7 +3,7 @@ import { Card } from "@/components/page";
 import { SmallField } from "@/components/small-field";
 import { budgetFault } from "@/lib/amount";
 import { cn } from "@/lib/cn";
-import { OPTION, OPTIONS } from "@/lib/options";
+import { OPTION, OPTIONS, WIDE } from "@/lib/options";
 import { usePreferences } from "@/lib/preferences";
 import { Section } from "./section";
 
@@ -12,12 +12,12 @@ export function Defaults() {
   return (
     <Section title="New orders" note="Defaults for new orders, saved in this browser.">
       <Card className={cn("p-4", OPTIONS)}>
-        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} className={OPTION} />
+        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} className={cn(OPTION, WIDE)} />
         <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} className={OPTION} />
         <WorkflowPicker
           value={preferences.workflow_type}
           onChange={(workflow_type) => prefer({ workflow_type })}
-          className={OPTION}
+          className={cn(OPTION, WIDE)}
         />
         <SandboxPicker
           value={preferences.sandbox_type}
