@@ -80,6 +80,7 @@ const CHECKS: Record<Order["verification"], string> = {
   passed: "Checks passed",
   failed: "Checks failed",
   reviewed: "Reviewed",
+  outdated: "Changed since it was checked",
   none: "Not checked",
   outdated: "Checks outdated",
 };

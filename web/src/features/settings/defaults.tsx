@@ -12,7 +12,11 @@ export function Defaults() {
   return (
     <Section title="New orders" note="Defaults for new orders, saved in this browser.">
       <Card className={cn("p-4", OPTIONS)}>
-        <ModelPicker value={preferences.model} onChange={(model) => prefer({ model })} className={cn(OPTION, WIDE)} />
+        <ModelPicker
+          value={preferences.model}
+          onChange={(model) => prefer({ model })}
+          className={cn(OPTION, WIDE)}
+        />
         <AgentPicker value={preferences.agent} onChange={(agent) => prefer({ agent })} className={OPTION} />
         <WorkflowPicker
           value={preferences.workflow_type}
