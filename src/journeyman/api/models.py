@@ -127,8 +127,8 @@ class PageQuery(Parameters):
     offset: Position = 0
 
 
-class DiffQuery(_Request):
-    context_lines: int = Field(default=3, ge=0, le=1_000_000)
+class DiffQuery(Parameters):
+    context_lines: Annotated[int, Field(ge=0, le=1_000_000), InDigits] = 3
     """How many unchanged lines to show around each change."""
     path: list[Annotated[Line, Field(min_length=1)]] = Field(default=[], max_length=10)
     """Only these files; both names of one that was renamed."""

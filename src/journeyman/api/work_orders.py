@@ -11,8 +11,8 @@ from journeyman.api.fields import OrderId
 from journeyman.api.forge_limits import in_time
 from journeyman.api.models import (
     DiffAnswer,
-    EvidenceRecord,
     DiffQuery,
+    EvidenceRecord,
     EvidenceRecords,
     GitFacts,
     GitProgress,

@@ -82,7 +82,6 @@ const CHECKS: Record<Order["verification"], string> = {
   reviewed: "Reviewed",
   outdated: "Changed since it was checked",
   none: "Not checked",
-  outdated: "Checks outdated",
 };
 
 type ActionsProps = Entry & { onDismiss: () => void };
