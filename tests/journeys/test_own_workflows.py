@@ -53,7 +53,7 @@ def files_of(repository: Path, commit: str) -> set[str]:
 def test_steps_of_one_layer_that_write_take_turns(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     alone = "[ ! -e half ] && touch half && sleep 0.5 && rm half && ls > {0}.txt"
-    order, steps = carry_out(
+    order, _ = carry_out(
         product,
         repository,
         "turns",
