@@ -113,7 +113,7 @@ async def test_a_provider_is_ready_only_when_a_sandbox_as_orders_get_it_answers(
     assert "PR_SET_SECCOMP" in readiness.needs
     monkeypatch.undo()
     assert (await jails.readiness()).ready
-    await jails.close()
+    assert control_groups_of("trial") == []
     assert [path.name for path in (home / "scratch").iterdir()] == [".trash"]
 
 

@@ -94,7 +94,8 @@ class LocalSandbox:
         """End every process in it at once; whoever waits for one is told why."""
         self.stopped_because = why
         self._wire.hang_up(why)
-        _kill_with_child(self._process)
+        if self._isolation != "none":  # there the supervisor has to find the others before it goes
+            _kill_with_child(self._process)
 
     async def execute_command(
         self,
@@ -269,6 +270,7 @@ class LocalSandboxes:
         finally:
             self._scratches.discard(workspace)
             await asyncio.to_thread(self._scratches.trash.empty)
+            self._control_groups().close()  # whoever only asks leaves nothing behind
 
     async def setup(self, spec: SandboxSpec) -> LocalSandbox:
         async with self._lock(spec.order_id):
@@ -323,8 +325,7 @@ class LocalSandboxes:
         for order_id in found:
             await self.cleanup(order_id)
         report = [f"sandboxes of {order_id}" for order_id in sorted(found)]
-        left = await asyncio.to_thread(self._scratches.sweep)
-        report += [f"scratch directories of {order_id}" for order_id in left]
+        report += [f"scratch directories of {order_id}" for order_id in self._scratches.sweep()]
         for order_id, group in self._control_groups().leftovers():
             if order_id not in live_orders:
                 await _clear(group)
@@ -414,10 +415,12 @@ def identifier_of(spec: SandboxSpec) -> str:
     return f"local-{spec.order_id}" if spec.writable else f"local-{spec.order_id}-read-only"
 
 
-async def _exited(pid: int) -> None:
+async def _exited(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
-    descriptor = os.pidfd_open(pid)
+    descriptor = os.pidfd_open(process.pid)
     loop.add_reader(descriptor, done.set)
     try:
         await done.wait()
@@ -430,10 +433,10 @@ async def _end(process: subprocess.Popen[bytes]) -> str:
     """Wait for a supervisor and its jail to go, with force when they do not; their complaint, if any."""
     try:
         async with asyncio.timeout(5):
-            await _exited(process.pid)
+            await _exited(process)
     except TimeoutError:
         _kill_with_child(process)
-        await _exited(process.pid)
+        await _exited(process)
     process.wait()
     assert process.stderr is not None
     os.set_blocking(process.stderr.fileno(), False)
@@ -443,7 +446,9 @@ async def _end(process: subprocess.Popen[bytes]) -> str:
 
 def _kill_with_child(process: subprocess.Popen[bytes]) -> None:
     """The child first: it is the jail's first process, and takes all others along."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+    if process.poll() is not None:
+        return  # its number may be somebody else's by now
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it is ending
         for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
             os.kill(int(child), signal.SIGKILL)
     process.kill()
