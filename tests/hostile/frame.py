@@ -4,13 +4,13 @@ Most ways out of a jail depend on who built it, so every case runs for root and 
 """
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from journeyman.files.removal import remove_tree
 from tests.hostile import ordinary
 from tests.journeys.product import Product
 
@@ -44,7 +44,7 @@ def place_of(user: str) -> Iterator[Path]:
     try:
         yield give_to(user, place)
     finally:
-        shutil.rmtree(place, ignore_errors=True)  # what a case left may be made to resist
+        remove_tree(place)  # what a case left may be deeper than Python's own way can go
 
 
 def product_of(user: str, place: Path, **environment: str) -> Product:
