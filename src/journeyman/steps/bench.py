@@ -158,9 +158,9 @@ class Bench:
             yield
 
     async def _begin_turn(self) -> None:
-        """A building step goes on with what it wrote before it was cut off; others begin from the head."""
+        """An agent goes on with what it wrote before it was cut off; others begin from the head."""
         me, order = f"{self.round}/{self.spec.name}", await self.orders.get(self.order_id)
-        goes_on = order.last_writer == me and self.spec.kind == "build"
+        goes_on = order.last_writer == me and self.spec.kind in ("build", "verify")
         if order.last_writer is not None and not goes_on:
             await self._set_leftovers_aside()
         if order.last_writer != me:
@@ -170,7 +170,7 @@ class Bench:
         kept = await self.workspace.set_aside()
         if kept is not None:
             await self.keep()
-            text = f"files that an interrupted step left uncommitted were set aside in {kept.ref}"
+            text = f"files that an earlier step left uncommitted were set aside in {kept.ref}"
             taken = GitSnapshotCreated(ref=kept.ref, commit_sha=kept.commit_sha)
             notice = AgentNotice(step=self.spec.name, text=text)
             await self.orders.change(self.order_id, taken, notice, snapshot_ref=kept.ref)

@@ -62,8 +62,8 @@ class WorkOrder:
     """How often a round of the order was begun: a pause or a failure ends an attempt, the next goes on
     after it."""
     last_writer: str | None = None
-    """Round and step that last had the workspace to write, as `1/build`. What it left uncommitted is gone on
-    with by the same building step alone; whoever else writes begins from the branch's head."""
+    """Round and step that last had the workspace to write, as `1/build`. What an agent left uncommitted there
+    is gone on with by the same step alone; whoever else writes begins from the branch's head."""
 
     status: Status = "pending"
     current_phase: Phase | None = None
