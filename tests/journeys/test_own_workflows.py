@@ -51,7 +51,7 @@ def files_of(repository: Path, commit: str) -> set[str]:
 
 
 def test_steps_of_one_layer_that_write_take_turns(product: Product, tmp_path: Path) -> None:
-    repository = make_repository(tmp_path / "adder")
+    repository = make_repository(tmp_path / "adder", tests="import adder\n")
     alone = "[ ! -e half ] && touch half && sleep 0.5 && rm half && ls > {0}.txt"
     order, steps = carry_out(
         product,
