@@ -113,20 +113,25 @@ describe("retries", () => {
   });
   const notice = { type: "agent_notice" as const, step: "build", wait_seconds: 4 };
   const again = { ...started, attempt: 2 };
+  const subtask = { type: "subtask_started" as const, step: "build", number: 1, of: 1, title: "Add" };
 
   it("are one row with everything that was tried, where it was tried last", () => {
     const story = tell(
       EMPTY,
       told(
         started,
+        subtask,
         { ...notice, text: "no answer; trying again in 4.0 s (attempt 2 of 5)" },
         retrying(2, "gave up"),
         again,
+        subtask,
       ),
     );
     expect(rowsOf(story.items)).toMatchObject([
+      { kind: "subtask", state: "running" },
       { kind: "retry", state: "trying", reasons: ["no answer", "gave up"] },
     ]);
+    expect(story.start.active).toBe(true);
     expect(story.items[0]).toMatchObject({ kind: "step", state: "running", attempt: 2 });
   });
 

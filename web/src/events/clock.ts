@@ -37,6 +37,9 @@ const QUEUES = new Set<EventMessage["type"]>([
 ]);
 const ACTIVE = new Set<EventMessage["type"]>([
   "agent_text",
+  "agent_notice",
+  "model_call_completed",
+  "step_retrying",
   "tool_call_started",
   "verification_attempt_completed",
 ]);

@@ -35,16 +35,26 @@ export function cutOffStep(story: Story, step: string, how: CutOff) {
 }
 
 /** What runs inside a step does not outlive it. A null says that the step came to its own end. */
-export function endParts(story: Story, step: string, how: CutOff | null) {
-  for (const [call, index] of Object.entries(story.open.calls)) {
-    const item = story.items[index];
-    if (item?.kind !== "tool" || item.step !== step) continue;
-    change(story, index, "tool", { cutOff: how ?? "stopped" });
-    delete story.open.calls[call];
-  }
+function endParts(story: Story, step: string, how: CutOff | null) {
+  endCalls(story, step, how ?? "stopped");
   change(story, story.open.subtasks[step], "subtask", { state: how ?? "done" });
   delete story.open.subtasks[step];
   if (how) cutOffText(story, step, how);
+}
+
+/** Another attempt takes the same subtask up again; what was called and said is over. */
+export function endAttempt(story: Story, step: string) {
+  endCalls(story, step, "stopped");
+  cutOffText(story, step, "stopped");
+}
+
+function endCalls(story: Story, step: string, how: CutOff) {
+  for (const [call, index] of Object.entries(story.open.calls)) {
+    const item = story.items[index];
+    if (item?.kind !== "tool" || item.step !== step) continue;
+    change(story, index, "tool", { cutOff: how });
+    delete story.open.calls[call];
+  }
 }
 
 const SENTENCE_END = /[.!?:…)\]"'`*]\s*$/;

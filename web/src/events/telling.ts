@@ -1,7 +1,7 @@
 /** What one event adds to a story, or changes in it, where that takes more than a line. */
 
 import { rested } from "./clock";
-import { addRetry, change, cutOffAll, endParts, tryAgain } from "./endings";
+import { addRetry, change, cutOffAll, endAttempt, tryAgain } from "./endings";
 import type { At, Of } from "./items";
 import type { Story } from "./story";
 
@@ -46,7 +46,7 @@ export function startStep(story: Story, event: Of<"step_started">, at: At) {
   const index = story.open.steps[event.step];
   const open = index === undefined ? undefined : story.items[index];
   if (open?.kind === "step" && event.attempt > open.attempt) {
-    endParts(story, event.step, "stopped");
+    endAttempt(story, event.step);
     change(story, index, "step", { attempt: event.attempt });
     return tryAgain(story, event.step);
   }
@@ -86,6 +86,8 @@ export function startSubtask(story: Story, { step, number, of, title }: Of<"subt
       state: index + 1 < number ? "done" : index + 1 === number ? "running" : "waiting",
     })),
   };
+  const open = story.items[story.open.subtasks[step] ?? -1];
+  if (open?.kind === "subtask" && open.title === title) return;
   change(story, story.open.subtasks[step], "subtask", { state: "done" });
   story.open.subtasks[step] =
     story.items.push({
