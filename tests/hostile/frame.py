@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from journeyman.files.removal import remove_tree
-from journeyman.files.removal import remove_tree
 from tests.hostile import ordinary
 from tests.journeys.product import Product
 
