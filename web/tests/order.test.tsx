@@ -98,6 +98,11 @@ describe("the end of an order", () => {
     await waitFor(() => expect(merged()).toBe(1));
   });
 
+  it("does not call checked what changed after its checks", () => {
+    shown({ verification: "outdated" });
+    expect(screen.getByText("Changed since it was checked")).toBeTruthy();
+  });
+
   it("has no card after a question", () => {
     const accepted = { type: "prompt_accepted" as const, number: 1, mode: "ask" as const, text: "Why?" };
     shown({}, tell(EMPTY, told(accepted, { type: "prompt_started", number: 1, round: 2 })));

@@ -21,6 +21,7 @@ export const verified = (verification: string) =>
     passed: "Checks passed",
     failed: "Checks failed",
     reviewed: "Reviewed, no checks run",
+    outdated: "Changed since it was checked",
     none: "No checks run",
   })[verification] ?? verification;
 

@@ -55,6 +55,7 @@ const VERDICTS = {
   passed: { icon: CircleCheck, look: "text-success", word: "Checks passed" },
   failed: { icon: CircleX, look: "text-destructive", word: "Checks failed" },
   reviewed: { icon: CircleDashed, look: undefined, word: "Reviewed, no checks run" },
+  outdated: { icon: CircleDashed, look: "text-warning", word: "Changed since it was checked" },
   none: { icon: CircleDashed, look: undefined, word: "No checks run" },
 } as const;
 
