@@ -4,6 +4,7 @@ Nothing is skipped: a test that needs PostgreSQL and does not find it fails and 
 """
 
 import importlib
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -20,9 +21,24 @@ from tests.postgres import PrivatePostgres
 _POSTGRES = pytest.StashKey[PrivatePostgres]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="also the tests that take minutes")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "lasting: takes long; runs by `make faults` and `make hostile`")
+    config.addinivalue_line("markers", "as_root: mounts a disk, which only root may")
     given = getattr(config, "workerinput", {}).get("postgres_directory")
     config.stash[_POSTGRES] = PrivatePostgres(Path(given)) if given else PrivatePostgres.prepare()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    unwanted = set() if config.getoption("--full") else {"lasting"}
+    if os.geteuid() != 0:
+        unwanted.add("as_root")
+    left_out = [item for item in items if unwanted & {mark.name for mark in item.iter_markers()}]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(optionalhook=True)

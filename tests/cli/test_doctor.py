@@ -31,6 +31,7 @@ def mounted(home: Path) -> Iterator[Path]:
     subprocess.run(["umount", aside], check=True)
 
 
+@pytest.mark.as_root
 async def test_what_is_wrong_with_home_database_and_sandbox_is_named(home: Path, mounted: Path) -> None:
     overwritten_page(used_home(home) / "journeyman.db")
     found = await findings(home, JOURNEYMAN_SANDBOX_PATHS="/usr:/nowhere/to/be/found")

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
 import typer
 from typer.core import TyperGroup
 
-from journeyman.cli.main import app, migrate
+from journeyman.cli.main import app
+from tests.cli.jm import Terminal
 
 
 def options_of(group: TyperGroup) -> dict[str, set[str]]:
@@ -28,9 +28,6 @@ def test_every_command_takes_json() -> None:
     assert [name for name, options in known.items() if "--json" not in options] == []
 
 
-def test_migrating_answers_in_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("JOURNEYMAN_HOME", str(tmp_path))
-    migrate(as_json=True)
-    assert json.loads(capsys.readouterr().out) == {"migrated": True}
+async def test_migrating_answers_in_json(home: Path) -> None:
+    done = await Terminal(home).run("migrate", "--json")
+    assert (done.code, json.loads(done.out)) == (0, {"migrated": True})

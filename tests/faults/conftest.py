@@ -1,6 +1,5 @@
-"""What the tests of faults are given: stages on both stores, and whether there is time for the long ones."""
+"""What the tests of faults are given: stages on both stores."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,24 +7,6 @@ import pytest
 
 from tests.conftest import fresh_postgres_url
 from tests.faults.stage import Stage, Store, staged
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="also the tests that take minutes")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "lasting: takes long; runs by `make faults`")
-    config.addinivalue_line("markers", "as_root: mounts a disk, which only root may")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unwanted = set() if config.getoption("--full") else {"lasting"}
-    if os.geteuid() != 0:
-        unwanted.add("as_root")
-    left_out = [item for item in items if unwanted & {mark.name for mark in item.iter_markers()}]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="module")

@@ -210,3 +210,27 @@ describe("tools", () => {
     expect(screen.queryByText("running")).toBeNull();
   });
 });
+
+it("a question can be answered while other steps are at work, and only the newest counts", async () => {
+  const asked = {
+    round: 1,
+    decision: "waiting",
+    comment: "",
+    requested_at: "2026-11-16T12:00:00Z",
+    decided_at: null,
+  };
+  const approvals = ["a".repeat(40), "b".repeat(40)].map((commit_sha) => ({
+    ...asked,
+    step: "release",
+    commit_sha,
+  }));
+  const story = tell(
+    EMPTY,
+    told({ type: "approval_requested", step: "release", kind: "shell", commit_sha: "a".repeat(40) }),
+  );
+  renderWith(<Now order={order({ status: "running" })} story={story} onOpen={() => {}} />, {
+    [`GET ${BASE}/approvals`]: { approvals },
+  });
+  expect(await screen.findAllByText("Release needs your approval")).toHaveLength(1);
+  expect(screen.getByText(/bbbbbbb/)).toBeTruthy();
+});

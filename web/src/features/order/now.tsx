@@ -19,7 +19,7 @@ export function Now({ order, story, onOpen }: Props) {
   return (
     <div className="pb-6">
       {stages.length > 0 && <Starting stages={stages} from={story.start.queued ?? order.created_at} />}
-      {order.status === "awaiting_approval" && <Approvals order={order} />}
+      {hasQuestion(order, story) && <Approvals order={order} />}
       {order.status === "paused" && order.resume_at && (
         <p className="py-2 text-[13px] text-muted-foreground">
           Resumes automatically at {hourAndMinute(order.resume_at)}.
@@ -49,10 +49,20 @@ function doing({ items }: Story): string {
 const gaveBack = (order: Order, { items }: Story) =>
   order.git_commit_count > 0 && items.findLast((item) => item.kind === "prompt")?.mode !== "ask";
 
+const OVER = ["completed", "failed", "cancelled"];
+
+/** Other steps may go on beside one that waits for a person. */
+const hasQuestion = (order: Order, { items }: Story) =>
+  !OVER.includes(order.status) &&
+  (order.status === "awaiting_approval" ||
+    items.some((item) => item.kind === "approval" && item.decision === "waiting"));
+
 function Approvals({ order }: { order: Order }) {
   const id = order.agent_work_order_id;
   const { data } = useQuery(approvalsQuery(id));
-  const waiting = data?.approvals.filter(({ decision }) => decision === "waiting") ?? [];
+  // Of a question that was asked again, only the newest counts.
+  const newest = new Map((data?.approvals ?? []).map((one) => [one.step, one]));
+  const waiting = [...newest.values()].filter(({ decision }) => decision === "waiting");
   return waiting.map(({ step, commit_sha }) => (
     <div key={`${step} ${commit_sha}`} className="my-3">
       <ApprovalBox id={id} step={step} commitSha={commit_sha} keys={waiting.length === 1} />
