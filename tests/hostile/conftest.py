@@ -15,6 +15,13 @@ def user(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(params=["git_worktree", pytest.param("git_branch", marks=pytest.mark.lasting)])
+def sandbox_type(request: pytest.FixtureRequest) -> str:
+    """Every type of sandbox on this machine."""
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
 def place(user: str) -> Iterator[Path]:
     """A directory that the user owns and can reach, for homes and repositories."""

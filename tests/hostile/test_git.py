@@ -103,12 +103,14 @@ def repository(user: str, place: Path) -> Path:
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_cancelling_answers_at_once_and_keeps_the_work_beside(
-    product: Product, repository: Path, trap: str
+    product: Product, repository: Path, sandbox_type: str, trap: str
 ) -> None:
     model = product.script(
         f"trap-{list(TRAPS).index(trap)}", lays(TRAPS[trap], calls("shell", command="sleep 600"))
     )
-    order_id = product.submit(repository, model, workflow_type="agent_workflow_build")
+    order_id = product.submit(
+        repository, model, workflow_type="agent_workflow_build", sandbox_type=sandbox_type
+    )
     product.until(order_id, sleeps)
     began = time.monotonic()
     answer = product.request("POST", f"/api/agent-work-orders/{order_id}/cancel")
@@ -120,7 +122,7 @@ def test_cancelling_answers_at_once_and_keeps_the_work_beside(
 
 
 def test_a_commit_holds_the_work_and_none_of_the_traps(
-    product: Product, repository: Path, tmp_path: Path
+    product: Product, repository: Path, sandbox_type: str, tmp_path: Path
 ) -> None:
     heavy = ("30,000", "without end", "come and go", "slow rules", "sparse")
     traps = "\n".join(
@@ -129,7 +131,11 @@ def test_a_commit_holds_the_work_and_none_of_the_traps(
     leaks = f"echo PORT=1 > .env; echo {_TOKEN} > leak.txt; head -c 30000000 /dev/urandom > model.bin"
     model = product.script("all-traps", lays(f"{traps}\n{leaks}\ntrue", says("Done.")))
     order_id = product.submit(
-        repository, model, workflow_type="agent_workflow_build", initial_prompt="Fixes #1 for @octavia"
+        repository,
+        model,
+        workflow_type="agent_workflow_build",
+        sandbox_type=sandbox_type,
+        initial_prompt="Fixes #1 for @octavia",
     )
     order = product.finish(order_id)
     assert order["status"] == "completed", order

@@ -54,10 +54,10 @@ END
 
 @pytest.mark.parametrize("forgery", _FORGERIES)
 def test_a_pass_cannot_be_forged_by(
-    product: Product, user: str, place: Path, forgery: str, tmp_path: Path
+    product: Product, user: str, place: Path, sandbox_type: str, forgery: str, tmp_path: Path
 ) -> None:
     number = list(_FORGERIES).index(forgery)
-    repository = give_to(user, make_repository(place / f"adder-{number}"))
+    repository = give_to(user, make_repository(place / f"adder-{number}-{sandbox_type}"))
     model = product.script(
         f"liar-{number}",
         PLANS,
@@ -71,7 +71,7 @@ def test_a_pass_cannot_be_forged_by(
         },
         {"when": {}, "replies": [says("There is nothing to fix.")]},
     )
-    order = product.finish(product.submit(repository, model))
+    order = product.finish(product.submit(repository, model, sandbox_type=sandbox_type))
     assert order["verification"] != "passed", order
     assert _tests_of(repository, order["git_branch_name"], tmp_path / "clone") != 0
 
