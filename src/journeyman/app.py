@@ -42,6 +42,7 @@ from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
 from journeyman.engine.colleague import Colleague
+from journeyman.engine.refresh import BranchRefresh
 from journeyman.engine.steering import Steering
 from journeyman.engine.store import Claims
 from journeyman.engine.workers import Worker, worker_id_of
@@ -88,6 +89,7 @@ class Parts:
     local: LocalForge
     sandboxes: LocalSandboxes
     workshop: Workshop
+    refresh: BranchRefresh
 
     @asynccontextmanager
     async def in_use(self, *chores: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
@@ -99,6 +101,7 @@ class Parts:
             for chore in under_way:
                 chore.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
+            await self.refresh.close()
             await self.gateway.close()
             await self.sandboxes.close()
             await self.github.aclose()
@@ -141,6 +144,7 @@ def build(settings: Settings, feed: Feed | None = None) -> Parts:
         local=local,
         sandboxes=sandboxes,
         workshop=workshop,
+        refresh=BranchRefresh(workshop),
     )
 
 
@@ -181,6 +185,7 @@ def _services(parts: Parts, worker: Colleague | None) -> Services:
         gateway=parts.gateway,
         small_model=workshop.small_model,
         workflows=Shelf(parts.settings.home / "workflows"),
+        refresh_branch=parts.refresh.request,
         order_accepted=steering.wake,
         control=steering,
         is_ready=lambda: _readiness(parts),

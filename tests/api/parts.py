@@ -213,6 +213,7 @@ async def served(
         agents=agents or {"builtin": IdleAgent()},
         gateway=Gateway(settings),
         workflows=Shelf(settings.home / "workflows"),
+        refresh_branch=lambda _: None,
         order_accepted=lambda: None,
         control=Absent(),
         is_ready=is_ready,

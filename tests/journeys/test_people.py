@@ -2,7 +2,8 @@
 
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,11 @@ class Person:
             )
 
 
-def first_round(product: Product, hosted: Hosted, *turns: Any, name: str) -> dict[str, Any]:
+def first_round(
+    product: Product, hosted: Hosted, *turns: Any, name: str, workflow: str = "agent_workflow_build"
+) -> dict[str, Any]:
     model = product.script(name, *turns, builds(FIXED))
-    order_id = product.submit(hosted.url, model, workflow_type="agent_workflow_build")
+    order_id = product.submit(hosted.url, model, workflow_type=workflow)
     order = product.finish(order_id)
     assert (order["status"], order["pull_request_state"]) == ("completed", "draft"), order
     return order
@@ -200,6 +203,60 @@ def test_commits_pushed_between_rounds_are_where_the_next_one_begins(
     assert (second["status"], second["verification"]) == ("completed", "passed"), second
     assert git(hosted.path, "show", f"{branch}:COPY.md") == "By hand."
     git(hosted.path, "merge-base", "--is-ancestor", theirs, branch)
+
+
+def test_commits_pushed_to_an_order_at_rest_are_seen_by_those_who_read_it(
+    product: Product, hosting: Hosting, tmp_path: Path
+) -> None:
+    """Without a round: nothing is taken in until the next one begins."""
+    hosted = hosting.add()
+    sees = {
+        "when": {"role": "build", "contains": "Copy"},
+        "replies": [calls("shell", command="cp HAND.md COPY.md"), says("Copied.")],
+    }
+    flow = product.home / "workflows" / "checked.yaml"
+    flow.parent.mkdir(exist_ok=True)
+    flow.write_text(
+        "name: checked\nsteps:\n"
+        "  - {name: build, kind: build}\n"
+        "  - {name: verify, kind: verify, depends_on: [build]}\n"
+        "  - {name: publish, kind: open_pull_request, depends_on: [verify]}\n"
+    )
+    order = first_round(product, hosted, sees, name="seen", workflow="checked")
+    order_id, branch = order["agent_work_order_id"], order["git_branch_name"]
+    assert order["verification"] == "passed"
+    theirs = Person(hosted, tmp_path).push(branch, HAND_dot_md="By hand.\n")
+
+    seen = read_until(product, order_id, lambda order: order["verification"] == "outdated")
+    assert seen["status"] == "completed"
+    assert seen["git_commit_count"] == order["git_commit_count"] + 1
+    assert seen["git_files_changed"] == order["git_files_changed"] + 1
+    assert seen["git_lines_added"] == order["git_lines_added"] + 1
+    progress = product.get(f"/api/agent-work-orders/{order_id}/git-progress")
+    assert (progress["latest_commit_sha"], progress["latest_commit_message"]) == (theirs, "A person's touch")
+    assert progress["git_commit_count"] == seen["git_commit_count"]
+    assert "+By hand." in product.request("GET", f"/api/agent-work-orders/{order_id}/diff").text
+    [moved] = told(product, order_id, "git_branch_moved")
+    assert (moved["commit_sha"], moved["count"], moved["commits"][0]["author"]) == (theirs, 1, "Ada")
+    assert told(product, order_id, "git_commits_taken_in") == []
+
+    prompt(product, order_id, "Copy what I wrote")
+    second = finish_round(product, order_id, 2)
+    assert (second["status"], second["verification"]) == ("completed", "passed"), second
+    [taken] = told(product, order_id, "git_commits_taken_in")
+    assert taken["commits"][0]["commit_sha"] == theirs
+    assert git(hosted.path, "show", f"{branch}:COPY.md") == "By hand."
+    git(hosted.path, "merge-base", "--is-ancestor", theirs, branch)
+    assert len(told(product, order_id, "git_branch_moved")) == 1
+
+
+def read_until(product: Product, order_id: str, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Read the order as a page does, again and again, until the condition holds."""
+    deadline = time.monotonic() + 60.0
+    while not reached(order := product.order(order_id)):
+        assert time.monotonic() < deadline, order
+        time.sleep(0.1)
+    return order
 
 
 def test_a_pass_does_not_cover_what_people_broke(product: Product, hosting: Hosting, tmp_path: Path) -> None:

@@ -282,6 +282,19 @@ it("what people did to the pull request and the branch is told", () => {
   ]);
 });
 
+it("what people push to an order at rest is told, and makes its diff stale", () => {
+  const moved = { type: "git_branch_moved" as const, git_branch_name: "b", commit_sha: "0123456789" };
+  const { items } = tell(
+    EMPTY,
+    told({ ...moved, count: 2, commits: [] }, { ...moved, count: 0, commits: [] }),
+  );
+  expect(items.map((item) => item.kind === "system" && item.text)).toEqual([
+    "People pushed 2 commits",
+    "People moved the branch",
+  ]);
+  expect(partsChangedBy("git_branch_moved")).toEqual(["order", "diff"]);
+});
+
 describe("a commit", () => {
   const begun = { type: "git_commit_started" as const, phase: "implementing", step: "build" };
   const made = {

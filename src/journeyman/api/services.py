@@ -68,6 +68,8 @@ class Services:
     """By name; the first is the one that orders get when they name none."""
     gateway: Gateway
     workflows: Shelf
+    refresh_branch: Callable[[WorkOrder], None]
+    """Looks, beside the answer, whether people have pushed to the branch of an order at rest."""
     order_accepted: Callable[[], None]
     """Tells the worker of this process, if it has one, that an order waits."""
     control: Control

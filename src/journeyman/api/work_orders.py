@@ -35,6 +35,7 @@ from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
 from journeyman.forges.standing import note_state
 from journeyman.git.progress import phase_marks
+from journeyman.git.remote_branch import newest_head
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -87,6 +88,7 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
 
 @router.get("/{agent_work_order_id}")
 async def show(order: Order, services: Given) -> OneWorkOrder:
+    services.refresh_branch(order)
     places = await services.control.positions() if order.is_waiting else {}
     return OneWorkOrder.of(order, places.get(order.agent_work_order_id))
 
@@ -118,6 +120,7 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
 
 @router.get("/{agent_work_order_id}/git-progress")
 async def git_progress(order: Order, services: Given) -> GitProgress:
+    services.refresh_branch(order)
     facts = GitFacts()
     if order.base_commit_sha is not None:
         mirror = await services.mirror_of(order)
@@ -125,7 +128,11 @@ async def git_progress(order: Order, services: Given) -> GitProgress:
         steps = await services.orders.steps(order.agent_work_order_id) if in_notes else []
         facts = GitFacts.model_validate(
             await mirror.progress(
-                order.agent_work_order_id, order.git_branch_name, order.base_commit_sha, phase_marks(steps)
+                order.agent_work_order_id,
+                order.git_branch_name,
+                order.base_commit_sha,
+                phase_marks(steps),
+                head=await newest_head(mirror, order.agent_work_order_id, order.git_branch_name),
             )
         )
     return GitProgress(
@@ -169,7 +176,7 @@ async def diff(
     text = ""
     if order.base_commit_sha is not None:
         mirror = await services.mirror_of(order)
-        head = await mirror.branch_head(order.git_branch_name)
+        head = await newest_head(mirror, order.agent_work_order_id, order.git_branch_name)
         if head is not None:
             text = await mirror.diff(
                 order.base_commit_sha, head, context_lines=query.context_lines, paths=query.path

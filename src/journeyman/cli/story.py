@@ -51,6 +51,7 @@ class Story:
             "github_pull_request_merged": self._pull_request_ended,
             "github_pull_request_reopened": self._pull_request_ended,
             "git_commits_taken_in": self._taken_in,
+            "git_branch_moved": self._branch_moved,
         }
 
     def tell(self, event: dict[str, Any]) -> None:
@@ -193,11 +194,18 @@ class Story:
         how = event["type"].removeprefix("github_pull_request_")
         self._line(("  ! ", "yellow"), f"pull request #{event['number']} was {how} by a person")
 
+    def _branch_moved(self, event: dict[str, Any]) -> None:
+        what = f"{_commits_of_people(event)} on the branch" if event["count"] else "people moved the branch"
+        self._line(("    ● ", "cyan"), f"{what}; the next round begins from there")
+
     def _taken_in(self, event: dict[str, Any]) -> None:
-        authors = ", ".join(sorted({line(one["author"]) for one in event["commits"]}))
-        count = event["count"]
-        self._line(("    ● ", "cyan"), f"{counted(count, 'commit')} of {authors or 'people'} taken in")
+        self._line(("    ● ", "cyan"), f"{_commits_of_people(event)} taken in")
         if event.get("set_aside_commit_sha"):
             self._line(
                 ("    ! ", "yellow"), "they clash with the order's own; the agent works those in again"
             )
+
+
+def _commits_of_people(event: dict[str, Any]) -> str:
+    authors = ", ".join(sorted({line(one["author"]) for one in event["commits"]}))
+    return f"{counted(event['count'], 'commit')} of {authors or 'people'}"

@@ -209,6 +209,19 @@ class GitCommitsTakenIn(_Event):
     """The order's own side, where it clashed and the round begins from theirs."""
 
 
+class GitBranchMoved(_Event):
+    """While the order rests, people have moved its branch on the remote; its own branch stays as it is."""
+
+    type: Literal["git_branch_moved"] = "git_branch_moved"
+    git_branch_name: str
+    commit_sha: str
+    """What the remote's branch is at."""
+    count: int
+    """How many commits are there that the order neither made nor took in."""
+    commits: list[dict[str, str]]
+    """`commit_sha`, `author` and `message` of the newest, oldest first."""
+
+
 class GitPushCompleted(_Event):
     type: Literal["git_push_completed"] = "git_push_completed"
     git_branch_name: str
@@ -489,6 +502,7 @@ Event = Annotated[
     | GitFilesLeftOut
     | GitSnapshotCreated
     | GitCommitsTakenIn
+    | GitBranchMoved
     | GitPushCompleted
     | WorkflowPhaseStarted
     | WorkflowPhaseCompleted

@@ -142,10 +142,17 @@ class Mirror:
         return f"{text}\n[cut after {limit:,} bytes]\n" if answer.truncated else text
 
     async def progress(
-        self, order_id: str, branch: str, base: str, marks: Sequence[PhaseMark] = ()
+        self,
+        order_id: str,
+        branch: str,
+        base: str,
+        marks: Sequence[PhaseMark] = (),
+        *,
+        head: str | None = None,
     ) -> Progress:
-        """What an order's branch holds beyond its base; nothing yet when there is no branch."""
-        head = await self.branch_head(branch)
+        """What an order's branch, or another head of it, holds beyond its base; nothing yet when there is no
+        branch."""
+        head = head or await self.branch_head(branch)
         if head is None:
             return progress_of(order_id, [], parse_numstat(b""), marks)
         if self.memory.parents.get(head) == base:  # a single commit: git logs and counts it in one go
@@ -208,6 +215,11 @@ class Mirror:
         """The newest commit that both have; None when they have nothing to do with each other."""
         answer = await run("merge-base", checked_commit(a), checked_commit(b), git_dir=self.path)
         return answer.output.decode().strip() or None
+
+    async def look_at_branch(self, remote: Remote, branch: str) -> str | None:
+        """The commit that the remote's branch is at now; nothing is fetched, and no lock is held."""
+        async with reached(remote) as source:
+            return await look(self.path, source.remote, branch)
 
     async def fetch_branch(self, remote: Remote, branch: str) -> str | None:
         """The commit that the remote's branch is at now, with all that it needs; None when it is gone."""

@@ -79,7 +79,7 @@ async def take_in(
         return None
     before = pushed_sha or workspace.base_commit_sha
     if await leads_to(mirror.path, theirs, ours):
-        commits, count = await _foreign(workspace, theirs, before)
+        commits, count = await _foreign_to(workspace, theirs, before)
         aside = (await mirror.refs(set_aside)).get(set_aside) if set_aside else None
         return TakenIn(ours, theirs, commits, count, aside) if count else None
     if pushed_sha is None and await mirror.merge_base(ours, theirs) in (None, before):
@@ -94,7 +94,7 @@ async def take_in(
                 raise Clash(clash.paths) from None
             head, loose = theirs, None
             kept[set_aside] = own.loose or own.head
-        commits, count = await _foreign(workspace, theirs, before)
+        commits, count = await _foreign_to(workspace, theirs, before)
         await _move(workspace, own.head, head, loose, kept)
     return TakenIn(head, theirs, commits, count, kept.get(set_aside or ""))
 
@@ -103,7 +103,7 @@ async def has_foreign_commits(workspace: Workspace, since: str, head: str) -> bo
     """Whether anything lies between two commits that the order did not make on top of the first."""
     if not await leads_to(workspace.mirror.path, since, head):
         return True
-    return bool((await _foreign(workspace, head, since))[1])
+    return bool((await _foreign_to(workspace, head, since))[1])
 
 
 async def _own(workspace: Workspace, theirs: str, before: str) -> _Own:
@@ -161,21 +161,25 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
     return written.decode().strip()
 
 
-async def _foreign(workspace: Workspace, head: str, before: str) -> tuple[tuple[ForeignCommit, ...], int]:
-    """What the head has since another commit and the order did not make: the newest of it, and how many."""
+async def foreign_commits(
+    mirror: Mirror, order_id: str, head: str, *since: str
+) -> tuple[tuple[ForeignCommit, ...], int]:
+    """What the head has since other commits and the order did not make: the newest of it, and how many."""
     output = await git(
         "log", "-z", "--ignore-missing",
         "--format=%H%x1f%an%x1f%s%x1f%(trailers:key=Agent-Work-Order,valueonly,separator=%x2C)",
-        head, f"^{before}", f"^{workspace.base_commit_sha}", "--",
-        git_dir=workspace.mirror.path,
+        head, *(f"^{one}" for one in since), "--",
+        git_dir=mirror.path,
     )  # fmt: skip
     rows = (entry.split("\x1f") for entry in output.decode(errors="replace").split("\0") if entry)
-    found = [
-        ForeignCommit(row[0], one_line(row[1]), one_line(row[2]))
-        for row in rows
-        if row[-1] != workspace.order_id
-    ]
+    found = [ForeignCommit(row[0], one_line(row[1]), one_line(row[2])) for row in rows if row[-1] != order_id]
     return tuple(reversed(found[:_MOST_LISTED])), len(found)
+
+
+async def _foreign_to(workspace: Workspace, head: str, before: str) -> tuple[tuple[ForeignCommit, ...], int]:
+    return await foreign_commits(
+        workspace.mirror, workspace.order_id, head, before, workspace.base_commit_sha
+    )
 
 
 async def _move(workspace: Workspace, old: str, new: str, loose: str | None, kept: dict[str, str]) -> None:

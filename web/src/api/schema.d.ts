@@ -1269,7 +1269,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitBranchMoved"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1360,6 +1360,27 @@ export interface components {
             base_branch: string;
             /** Base Commit Sha */
             base_commit_sha: string;
+        };
+        /**
+         * GitBranchMoved
+         * @description While the order rests, people have moved its branch on the remote; its own branch stays as it is.
+         */
+        GitBranchMoved: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "git_branch_moved";
+            /** Git Branch Name */
+            git_branch_name: string;
+            /** Commit Sha */
+            commit_sha: string;
+            /** Count */
+            count: number;
+            /** Commits */
+            commits: {
+                [key: string]: string;
+            }[];
         };
         /** GitCommitCreated */
         GitCommitCreated: {

@@ -238,6 +238,15 @@ function one(story: Story, event: EventMessage) {
           : event.commit_sha.slice(0, 8),
       });
       return;
+    case "git_branch_moved":
+      system(
+        "commit",
+        event.count ? `People pushed ${plural(event.count, "commit")}` : "People moved the branch",
+        {
+          detail: event.commit_sha.slice(0, 8),
+        },
+      );
+      return;
     case "sandbox_cleanup_failed":
       system("notice", event.error_message, { detail: event.hint });
       return;

@@ -92,7 +92,7 @@ const CHATTER = new Set(["agent_text", "tool_call_started", "tool_call_completed
 const PARTS: [RegExp, string][] = [
   [/^(step_|model_call)/, "steps"],
   [/^model_call/, "cost"],
-  [/^git_(commit|push)/, "diff"],
+  [/^git_(commit|push|branch_moved)/, "diff"],
   [/^verification_/, "evidence"],
   [/^prompt_/, "prompts"],
   [/^repository_commands_/, "commands"],

@@ -1,0 +1,59 @@
+"""What the remote's branch of an order is at while nobody works on the order.
+
+Only a round moves the order's own branch, and takes people's commits in (`take_in`). Until then the last
+head that was found on the remote is kept in a ref beside it, for those who read the order.
+"""
+
+from dataclasses import dataclass
+
+from journeyman.forges.base import Remote
+from journeyman.git.mirrors import Mirror
+from journeyman.git.progress import Progress
+from journeyman.git.push import leads_to
+from journeyman.git.run import git
+from journeyman.git.take_in import ForeignCommit, foreign_commits
+
+FOUND = "refs/journeyman/remote/"
+"""What the remote's branch of an order was last found at, where that was not what the order pushed."""
+
+
+@dataclass(frozen=True)
+class RemoteBranch:
+    head: str
+    is_own: bool
+    """Whether it is at what the order pushed, or at a later commit of its own branch."""
+    commits: tuple[ForeignCommit, ...]
+    """The newest of what people made, oldest first."""
+    count: int
+    progress: Progress
+    """With people's commits where they are built on all of the order's; else of its own branch alone."""
+
+
+async def newest_head(mirror: Mirror, order_id: str, branch: str) -> str | None:
+    """What an order's branch shows: people's head where it is built on all of the order's, else its own."""
+    own, ref = await mirror.branch_head(branch), f"{FOUND}{order_id}"
+    theirs = (await mirror.refs(ref)).get(ref) if own is not None else None
+    return theirs if theirs is not None and await leads_to(mirror.path, own, theirs) else own
+
+
+async def compare_remote_branch(
+    mirror: Mirror, remote: Remote, order_id: str, branch: str, *, there: str, base: str, pushed: str
+) -> RemoteBranch | None:
+    """What is on the remote's branch, which is at `there`, beside the order's own; None when either is gone.
+
+    Safe to repeat because nothing moves but the ref of what was found, which is fetched once.
+    """
+    ref, own = f"{FOUND}{order_id}", await mirror.branch_head(branch)
+    kept = (await mirror.refs(ref)).get(ref)
+    head = kept if kept == there else await mirror.fetch_branch(remote, branch)
+    if head is None or own is None:
+        return None
+    commits, count = await foreign_commits(mirror, order_id, head, pushed, own, base)
+    is_built_on_own = await leads_to(mirror.path, own, head)
+    progress = await mirror.progress(order_id, branch, base, head=head if is_built_on_own else own)
+    if head != kept:  # after the counting: what cannot be counted is not shown either
+        async with mirror.lock.hold():
+            mirror.drop_stale_lock(ref)
+            await git("update-ref", ref, head, git_dir=mirror.path)
+    is_own = await leads_to(mirror.path, pushed, head) and await leads_to(mirror.path, head, own)
+    return RemoteBranch(head, is_own, commits, count, progress)
