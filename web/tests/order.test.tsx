@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { OneOrder, Order } from "@/api/client";
 import { statOf } from "@/components/diff/stat";
 import { StatusPill } from "@/components/status-pill";
-import type { ToolItem } from "@/events/items";
+import type { Item, ToolItem } from "@/events/items";
 import { EMPTY, tell } from "@/events/story";
 import ChangesPanel from "@/features/order/changes-panel";
 import { Header } from "@/features/order/header";
@@ -233,4 +233,24 @@ it("a question can be answered while other steps are at work, and only the newes
   });
   expect(await screen.findAllByText("Release needs your approval")).toHaveLength(1);
   expect(screen.getByText(/bbbbbbb/)).toBeTruthy();
+});
+
+describe("files that a commit left out", () => {
+  const files = [
+    { path: ".env", size: 12, reason: "it is named like a secret" },
+    { path: "big.bin", size: 10_500_000, reason: "it is larger than 10 MB" },
+  ];
+  const { items } = tell(EMPTY, told({ type: "git_files_left_out", step: "build", count: 3, files }));
+
+  it("are one line that opens to which, how large and why", async () => {
+    renderWith(<ItemView id="wo-1" item={items[0] as Item} />);
+    const line = screen.getByRole("button", { name: "3 files were left out of the commit" });
+    expect(screen.queryByRole("listitem")).toBeNull();
+    await userEvent.setup().click(line);
+    expect(screen.getAllByRole("listitem").map((one) => one.textContent)).toEqual([
+      ".env12 Bit is named like a secret",
+      "big.bin10.5 MBit is larger than 10 MB",
+      "and 1 more",
+    ]);
+  });
 });

@@ -295,6 +295,13 @@ it("what people push to an order at rest is told, and makes its diff stale", () 
   expect(partsChangedBy("git_branch_moved")).toEqual(["order", "diff"]);
 });
 
+it("files that a commit left out have a row, and none when none are left out any more", () => {
+  const left = { type: "git_files_left_out" as const, step: "build" };
+  const files = [{ path: ".env", size: 12, reason: "it is named like a secret" }];
+  const { items } = tell(EMPTY, told({ ...left, count: 1, files }, { ...left, count: 0, files: [] }));
+  expect(items).toMatchObject([{ kind: "left_out", event: { count: 1, files } }]);
+});
+
 describe("a commit", () => {
   const begun = { type: "git_commit_started" as const, phase: "implementing", step: "build" };
   const made = {

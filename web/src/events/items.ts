@@ -64,6 +64,7 @@ export type ApprovalItem = At & {
 };
 export type FailureItem = At & { kind: "failure"; event: Of<"agent_work_order_failed"> };
 export type ChecksItem = At & { kind: "checks"; event: Of<"verification_attempt_completed"> };
+export type LeftOutItem = At & { kind: "left_out"; event: Of<"git_files_left_out"> };
 export type PhaseItem = At & { kind: "phase"; phase: string };
 export type SystemItem = At & {
   kind: "system";
@@ -82,5 +83,6 @@ export type Item =
   | ApprovalItem
   | FailureItem
   | ChecksItem
+  | LeftOutItem
   | PhaseItem
   | SystemItem;

@@ -221,6 +221,10 @@ function one(story: Story, event: EventMessage) {
       return;
     case "git_commit_created":
       return addCommit(story, event, at);
+    case "git_files_left_out":
+      // None means that what was left out before is in the commit now.
+      if (event.count) add({ ...at, kind: "left_out", event });
+      return;
     case "github_pull_request_created":
     case "github_pull_request_updated":
       return pullRequest(story, event, at);

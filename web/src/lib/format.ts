@@ -41,6 +41,12 @@ export function money(usd: number | null): string {
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 export const count = (number: number) => compact.format(number);
 
+const BYTE_UNITS = ["B", "kB", "MB", "GB"];
+export function fileSize(bytes: number): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${Number((bytes / 1000 ** power).toFixed(1))} ${BYTE_UNITS[power]}`;
+}
+
 export const plural = (number: number, one: string, many = `${one}s`) =>
   `${number} ${number === 1 ? one : many}`;
 

@@ -7,6 +7,7 @@ import type { CutOff, PromptItem, TextItem } from "@/events/items";
 import type { Row } from "@/events/rows";
 import { FailureNote } from "./failure";
 import { ApprovalLine, ChecksLine, StepLine, SubtaskLine, SystemLine } from "./item-lines";
+import { LeftOut } from "./left-out";
 import { RetryLine } from "./retry-line";
 import { ToolCall } from "./tool-call";
 import { ToolCalls } from "./tool-calls";
@@ -34,6 +35,8 @@ export const ItemView = memo(function ItemView({ id, item }: Props) {
       return <RetryLine id={id} item={item} />;
     case "checks":
       return <ChecksLine item={item} />;
+    case "left_out":
+      return <LeftOut item={item} />;
     case "approval":
       return <ApprovalLine item={item} />;
     case "failure":
