@@ -1,5 +1,6 @@
 """The logs: they tell what happens, and never stand in its way."""
 
+import contextlib
 import io
 import json
 import logging
@@ -48,3 +49,24 @@ def test_what_libraries_log_is_json_too_and_without_secrets(home: Path) -> None:
     )
     assert "KeyError" in first["exception"]
     assert "hunter2" not in out.getvalue()
+
+
+def test_a_log_on_a_full_disk_stops_nothing(home: Path) -> None:
+    full = open("/dev/full", "w", encoding="utf-8", buffering=1)  # noqa: SIM115 - it cannot be closed well
+    telemetry.configure(home=home, log_format="json", stream=full)
+    telemetry.log_for_order("wo-1a2b3c4d", "step_started", step="build")
+    with contextlib.suppress(OSError):
+        full.close()
+    assert "step_started" in (home / "logs" / "wo-1a2b3c4d.jsonl").read_text()
+
+
+def test_a_library_with_a_handler_of_its_own_logs_in_the_same_form(home: Path) -> None:
+    out, its_own = io.StringIO(), io.StringIO()
+    library = logging.getLogger("library.with.a.handler")
+    library.addHandler(logging.StreamHandler(its_own))
+    library.propagate = False
+    telemetry.configure(home=home, log_format="json", stream=out)
+    telemetry.log_through_root(library.name)
+    library.warning("cancelled")
+    assert json.loads(out.getvalue())["event"] == "cancelled"
+    assert its_own.getvalue() == ""

@@ -9,9 +9,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, cast
 
 import structlog
 
@@ -34,7 +35,7 @@ def configure(
     _log_directory = home / "logs" if home else None
     if _log_directory:
         _log_directory.mkdir(parents=True, exist_ok=True)
-    out = stream or sys.stderr
+    out = cast(TextIO, _BestEffort(stream or sys.stderr))
     pretty = log_format == "console" or (log_format == "auto" and out.isatty())
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if pretty else structlog.processors.JSONRenderer()
@@ -64,6 +65,32 @@ def configure(
     )
     for handler in logging.root.handlers:
         handler.setFormatter(formatter)
+
+
+def log_through_root(name: str) -> None:
+    """Let a library that brings a handler of its own write in the form of all others."""
+    found = logging.getLogger(name)
+    found.handlers.clear()
+    found.propagate = True
+
+
+class _BestEffort:
+    """A stream that may lie on a full disk: what cannot be logged must not stop what it is about."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
 
 
 def logger() -> Any:

@@ -41,6 +41,16 @@ async def test_what_is_thrown_away_is_deleted_while_the_loop_goes_on(trash: Tras
     await asyncio.gather(emptying, return_exceptions=True)
 
 
+async def test_what_another_process_throws_away_is_deleted_too(trash: Trash, tmp_path: Path) -> None:
+    emptying = asyncio.create_task(trash.keep_empty())
+    await asyncio.sleep(0)
+    (tmp_path / "tree").mkdir()
+    Trash(tmp_path / "trash").put(tmp_path / "tree")
+    await asyncio.to_thread(wait_for, lambda: not list((tmp_path / "trash").iterdir()), "an empty trash")
+    emptying.cancel()
+    await asyncio.gather(emptying, return_exceptions=True)
+
+
 def test_what_cannot_be_deleted_is_set_aside_and_told_once_and_all_else_goes(
     trash: Trash, tmp_path: Path, mounted: Path
 ) -> None:

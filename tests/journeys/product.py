@@ -109,8 +109,13 @@ class Product:
         self._client.close()
 
     def leftovers(self) -> list[Path]:
-        """Files of workspaces that are still there."""
-        return [path for path in (self.home / "workspaces").rglob("*") if not path.is_dir()]
+        """Files of workspaces that are still there when there was time to delete them beside the work."""
+        deadline = time.monotonic() + 10
+        while found := [path for path in (self.home / "workspaces").rglob("*") if not path.is_dir()]:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        return found
 
     def get(self, path: str) -> Any:
         answer = self._client.get(self.url + path)

@@ -110,7 +110,7 @@ async def test_orders_are_found_by_every_filter(orders: WorkOrders) -> None:
         return [order.agent_work_order_id for order in page]
 
     assert await found() == [new.agent_work_order_id, old.agent_work_order_id]
-    assert await found(status="running") == [new.agent_work_order_id]
+    assert await found(statuses=("running",)) == [new.agent_work_order_id]
     assert await found(repository_url="https://github.com/acme/other") == [new.agent_work_order_id]
     assert await found(workflow_type="agent_workflow_plan") == [new.agent_work_order_id]
     assert await found(text="100% THING") == [old.agent_work_order_id]

@@ -78,6 +78,7 @@ class Worker:
         if engine is not None:
             config["system_database_engine"] = engine
         DBOS(config=config)
+        telemetry.log_through_root("dbos")
 
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""

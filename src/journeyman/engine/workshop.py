@@ -62,7 +62,7 @@ _KEPT_BYTES = 32 * 1024 * 1024
 _MOST_LEFT_OUT = 50
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)  # the engine's log would hold all of it
 class Workshop:
     settings: Settings
     orders: WorkOrders

@@ -10,6 +10,7 @@ import os
 import threading
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from journeyman import telemetry
@@ -19,6 +20,8 @@ TRASH = ".trash"
 """Its directory lies beside what is thrown into it: a rename works on one disk only."""
 _TURN_SECONDS = 30.0
 """How long one thing is worked at before the next has its turn, so that none keeps all others."""
+_LOOK_SECONDS = 3.0
+"""Another thread, or another process on the same home, throws things away as well."""
 _SET_ASIDE = "set-aside-"
 
 
@@ -44,7 +47,8 @@ class Trash:
             while True:
                 self._news.clear()
                 await asyncio.to_thread(self.empty, is_stopped)
-                await self._news.wait()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), _LOOK_SECONDS)
         finally:
             is_stopped.set()
 
