@@ -4,39 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from journeyman.access.redaction import Redactor
-from journeyman.database import Database
 from journeyman.engine.perform_step import begin_round
-from journeyman.engine.store import Claims
 from journeyman.engine.waiting import decide
 from journeyman.engine.workshop import Workshop
-from journeyman.events.feed import Feed
-from journeyman.git.mirrors import Mirrors
-from journeyman.git.workspaces import Workspaces
-from journeyman.sandboxes.homes import Homes
-from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
 from tests.work_orders.orders import an_order
-
-
-@pytest.fixture
-def workshop(settings: Settings, database: Database) -> Workshop:
-    orders = WorkOrders(database, Feed(database), Redactor([]))
-    return Workshop(
-        settings=settings,
-        orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
-        sandboxes=LocalSandboxes(settings),
-        forges={},
-        agents={},
-        claims=Claims(database, orders),
-        worker_id="worker-1",
-        homes=Homes(settings.home / "sessions"),
-    )
 
 
 @pytest.mark.parametrize(

@@ -7,41 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from journeyman.access.redaction import Redactor
-from journeyman.agents.builtin.agent import BuiltinAgent
-from journeyman.database import Database
-from journeyman.engine.store import Claims
 from journeyman.engine.workshop import Workshop
-from journeyman.events.feed import Feed
-from journeyman.forges.local import LocalForge
-from journeyman.gateway.gateway import Gateway
-from journeyman.git.mirrors import Mirrors
-from journeyman.git.workspaces import Workspaces
-from journeyman.sandboxes.homes import Homes
-from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.settings import Settings
 from journeyman.steps.bench import Bench
-from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.schema import StepSpec
 from tests.git.places import make_repository
 from tests.work_orders.orders import an_order
-
-
-@pytest.fixture
-def workshop(settings: Settings, database: Database) -> Workshop:
-    orders = WorkOrders(database, Feed(database), Redactor([]))
-    return Workshop(
-        settings=settings,
-        orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
-        sandboxes=LocalSandboxes(settings),
-        forges={"local": LocalForge(database, settings.server_url)},
-        agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
-        homes=Homes(settings.home / "sessions"),
-        claims=Claims(database, orders),
-        worker_id="worker-1",
-    )
 
 
 @pytest.fixture

@@ -5,23 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.access.redaction import Redactor
-from journeyman.database import Database
 from journeyman.engine.control import rest
-from journeyman.engine.store import Claims
 from journeyman.engine.waiting import Siblings, approved, decide, heed
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, NotAllowed
-from journeyman.events.feed import Feed
-from journeyman.forges.local import LocalForge
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import Mirrors
-from journeyman.git.workspaces import Workspaces
-from journeyman.sandboxes.homes import Homes
-from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.loader import load_workflow
 from tests.git.places import ADA, make_repository
 from tests.work_orders.orders import an_order
@@ -36,23 +25,6 @@ steps:
     "gated.yaml",
 )
 GATE = WORKFLOW.steps[-1]
-
-
-@pytest.fixture
-def workshop(settings: Settings, database: Database) -> Workshop:
-    orders = WorkOrders(database, Feed(database), Redactor([]))
-    return Workshop(
-        settings=settings,
-        orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
-        sandboxes=LocalSandboxes(settings),
-        forges={"local": LocalForge(database, settings.server_url)},
-        agents={},
-        homes=Homes(settings.home / "sessions"),
-        claims=Claims(database, orders),
-        worker_id="worker-1",
-    )
 
 
 @pytest.fixture
