@@ -76,7 +76,7 @@ def kept_files(product: Product, order: dict[str, Any]) -> list[str]:
 def test_an_order_over_its_quota_fails_and_its_work_is_kept(
     bounded: Product, repository: Path, fill: str
 ) -> None:
-    command = f"echo work > notes.txt; {_FILLS[fill]}; sleep 1000"
+    command = f"printf w > notes.txt; {_FILLS[fill]}; sleep 1000"  # the smallest files are kept first
     model = bounded.script(f"fills-{list(_FILLS).index(fill)}", PLANS, runs(command))
     order = bounded.finish(bounded.submit(repository, model))
     assert (order["status"], order["error_category"]) == ("failed", "sandbox"), order

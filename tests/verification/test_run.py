@@ -1,5 +1,6 @@
 """Real tools on small projects: what passes, what fails, and what was never run."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -215,8 +216,8 @@ async def test_cargo_is_asked(tmp_path: Path, body: str, passed: bool | None, re
 async def test_a_check_finds_no_variable_that_a_developer_would_not_have(tmp_path: Path) -> None:
     tree = project(tmp_path, {"Makefile": "test:\n\t@env\n"})
     (checked,) = (await verified(equipped(tree))).checks
-    names = {line.partition("=")[0] for line in checked.output.splitlines()}
-    assert not names & {"NO_COLOR", "CI", "PYTEST_ADDOPTS", "CARGO_TERM_COLOR", "FORCE_COLOR"}
+    added = {line.partition("=")[0] for line in checked.output.splitlines()} - os.environ.keys()
+    assert not added & {"NO_COLOR", "CI", "PYTEST_ADDOPTS", "CARGO_TERM_COLOR", "FORCE_COLOR"}
 
 
 async def test_tests_in_colour_are_counted(tmp_path: Path) -> None:
