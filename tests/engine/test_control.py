@@ -5,8 +5,16 @@ from typing import Any, get_args
 
 import pytest
 
-from journeyman.engine.control import steps_to_redo, what_pauses, with_retry
+from journeyman.engine.control import pauses_in_a_row, steps_to_redo, what_pauses, with_retry
 from journeyman.errors import Category
+from journeyman.events.types import (
+    AgentWorkOrderPaused,
+    AgentWorkOrderResumed,
+    Event,
+    PromptStarted,
+    StepCompleted,
+    StoredEvent,
+)
 from journeyman.work_orders.order import StepRecord, StepStatus
 from journeyman.workflows.loader import library
 from journeyman.workflows.progress import Done
@@ -46,6 +54,17 @@ def test_what_ended_well_is_not_done_again() -> None:
     assert steps_to_redo(WORKFLOW, done) == set()
 
 
+PAUSED = AgentWorkOrderPaused(error_category="transient")
+
+
+def stored(*events: Event) -> list[StoredEvent]:
+    now = datetime.now(UTC)
+    return [
+        StoredEvent(agent_work_order_id="wo-1a2b3c4d", sequence=number, timestamp=now, event=event)
+        for number, event in enumerate(events, 1)
+    ]
+
+
 PAUSING = ("budget", "quota", "transient", "rate_limited")
 
 
@@ -57,14 +76,14 @@ def test_what_is_not_the_orders_fault_pauses_it(category: Category, asked: float
 
 
 @pytest.mark.parametrize(
-    ("attempt", "asked", "expected"),
+    ("number", "asked", "expected"),
     [(1, None, 60), (2, None, 120), (1, 600.0, 600), (9, None, 3600), (24, None, 3600), (25, 600.0, None)],
 )
 def test_a_fault_that_stays_is_tried_again_after_longer_and_longer_pauses(
-    attempt: int, asked: float | None, expected: float | None
+    number: int, asked: float | None, expected: float | None
 ) -> None:
     end = Done(status="failed", error_category="transient", retry_after=asked, hint="Tried again.")
-    paused = with_retry(end, attempt)
+    paused = with_retry(end, stored(*[PAUSED] * (number - 1)))
     assert paused.retry_after == expected
     assert (paused.hint == "Tried again.") is (expected is not None)
 
@@ -72,4 +91,13 @@ def test_a_fault_that_stays_is_tried_again_after_longer_and_longer_pauses(
 def test_a_used_up_quota_waits_for_what_the_provider_said_and_else_for_a_person() -> None:
     for asked in (None, 4000.0):
         end = Done(status="failed", error_category="quota", retry_after=asked)
-        assert with_retry(end, 1).retry_after == asked
+        assert with_retry(end, stored()).retry_after == asked
+
+
+def test_only_pauses_since_the_order_last_got_anywhere_make_the_next_one_longer() -> None:
+    by_hand = AgentWorkOrderPaused()
+    ended = StepCompleted(step="build", kind="build", duration_seconds=1.0, output={})
+    asked = PromptStarted(number=1, round=2)
+    assert pauses_in_a_row(stored(PAUSED, PAUSED, by_hand, AgentWorkOrderResumed())) == 2
+    assert pauses_in_a_row(stored(*[PAUSED] * 30, ended, PAUSED)) == 1
+    assert pauses_in_a_row(stored(*[PAUSED] * 30, asked)) == 0

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from journeyman.engine.retries import pause_before_retry
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Category, Conflict
+from journeyman.events import log
 from journeyman.events.types import (
     AgentWorkOrderAwaitingApproval,
     AgentWorkOrderCancelled,
@@ -19,6 +20,9 @@ from journeyman.events.types import (
     AgentWorkOrderResumed,
     AgentWorkOrderRetried,
     Event,
+    PromptStarted,
+    StepCompleted,
+    StoredEvent,
 )
 from journeyman.work_orders.order import Status, StepRecord, WorkOrder
 from journeyman.work_orders.store import check_unmoved
@@ -94,11 +98,23 @@ _SALVAGE_SECONDS = 2.0
 """Time to keep what is not committed while somebody waits for the answer; it stays where it is otherwise."""
 
 
-def with_retry(end: Done, attempt: int) -> Done:
+def pauses_in_a_row(events: Iterable[StoredEvent]) -> int:
+    """How often an order paused for a fault that usually passes, since it last got anywhere."""
+    count = 0
+    for stored in events:
+        match stored.event:
+            case StepCompleted() | PromptStarted():
+                count = 0
+            case AgentWorkOrderPaused(error_category=category) if category in _PASSING:
+                count += 1
+    return count
+
+
+def with_retry(end: Done, events: Iterable[StoredEvent]) -> Done:
     """The same end of an attempt at an order, with when it is tried again and a hint that is true then."""
     if end.error_category not in _PASSING:
         return end
-    pause = pause_before_retry(attempt, end.retry_after)
+    pause = pause_before_retry(pauses_in_a_row(events) + 1, end.retry_after)
     if pause is None:
         return replace(end, retry_after=None, hint="It stayed for long. Resume the order when it is over.")
     return replace(end, retry_after=pause)
@@ -133,7 +149,7 @@ async def rest(
     await workshop.orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
-        because = with_retry(because, order.attempt)
+        because = with_retry(because, await log.read_all(workshop.orders.database, order_id))
         changes = {
             "error_message": because.error_message,
             "error_category": because.error_category,

@@ -40,14 +40,14 @@ def wait_before_retry(
     return max(backoff * (1 + jitter), retry_after or 0.0)
 
 
-def pause_before_retry(attempt: int, retry_after: float | None) -> float | None:
+def pause_before_retry(number: int, retry_after: float | None) -> float | None:
     """Seconds that an order is paused for a fault that stayed; None when only a person lets it go on.
 
-    `attempt` is the order's: each pause is twice as long as the one before.
+    `number` counts the pauses in a row, this one included: each is twice as long as the one before.
     """
-    if attempt > _PAUSES:
+    if number > _PAUSES:
         return None
-    pause = min(_FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1), _LONGEST_PAUSE_SECONDS)
+    pause = min(_FIRST_PAUSE_SECONDS * 2.0 ** (number - 1), _LONGEST_PAUSE_SECONDS)
     return max(pause, retry_after or 0.0)
 
 
