@@ -1,5 +1,6 @@
 """Events as they happen: each once, in order, and from where the reader left off."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -101,6 +102,24 @@ async def test_what_happens_after_the_end_does_not_keep_the_stream_open(api: Api
     assert await all_of(api, order_id) == [1, 2, 3, 4]
     assert await all_of(api, order_id, after=3) == [4]
     assert await all_of(api, order_id, after=4) == []
+
+
+@pytest.mark.parametrize("after", [0, 4])
+async def test_a_prompt_that_waits_for_its_round_keeps_the_stream_open(
+    api: Api, repository: Path, after: int
+) -> None:
+    order_id = await api.submit(repository)
+    await api.begin(order_id)
+    await api.complete(order_id)
+    prompt = {"agent_work_order_id": order_id, "prompt_text": "Add notes", "mode": "ask"}
+    assert (await api.client.post(f"{ORDERS}/{order_id}/prompt", json=prompt)).status_code == 200
+    seen = []
+    async with stream(api, order_id, until="finished", after=after) as events:
+        taken_back = asyncio.create_task(api.client.delete(f"{ORDERS}/{order_id}/prompts/1"))
+        async for frame in events:
+            seen.append(frame["event"])
+    assert (await taken_back).status_code == 200
+    assert seen[-1] == "prompt_cancelled"
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "9" * 30])

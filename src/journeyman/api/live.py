@@ -64,17 +64,23 @@ def _for_ever(services: Services, order: WorkOrder, after: int) -> AsyncIterator
 
 async def _until_finished(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:
     """The events up to where the order rests. Its last one may be followed: a pull request is made ready."""
+    order_id = order.agent_work_order_id
 
-    async def is_last(sequence: int) -> bool:
-        return not await log.read(services.database, order.agent_work_order_id, after=sequence, limit=1)
+    async def ends_at(sequence: int) -> bool:
+        if await log.read(services.database, order_id, after=sequence, limit=1):
+            return False
+        if not (await services.orders.get(order_id)).is_finished:
+            return True
+        # A prompt that waits begins a round as soon as a worker looks.
+        return not any(prompt.status == "queued" for prompt in await services.orders.prompts(order_id))
 
     at_rest = order.is_at_rest and after > 0
-    if at_rest and await is_last(after):
+    if at_rest and await ends_at(after):
         return
-    async for stored in services.feed.follow(order.agent_work_order_id, after=after):
+    async for stored in services.feed.follow(order_id, after=after):
         yield stored
         at_rest = stored.event.type in LAST_EVENTS or (at_rest and stored.event.type not in FIRST_EVENTS)
-        if at_rest and await is_last(stored.sequence):
+        if at_rest and await ends_at(stored.sequence):
             return
 
 
