@@ -109,10 +109,10 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     await workshop.prepare(order)
     order, step = await orders.get(order_id), StepSpec(name="build", kind="build")
     async with asyncio.timeout(None) as limit:
-        bench = await workshop.lay_bench(order, step, {}, limit, _keep_nothing)
+        bench = await workshop.step_context(order, step, {}, limit, _keep_nothing)
         outcome = await bench.agent_turn(ROLES["build"], _TASK)
     assert outcome.stop_reason == "finished", outcome
-    await workshop.set_down(order)
+    await workshop.tear_down(order)
     await sandboxes.close()
     await store.close()
 

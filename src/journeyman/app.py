@@ -41,10 +41,10 @@ from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.colleague import Colleague
+from journeyman.engine.order_control import OrderControl
 from journeyman.engine.refresh import BranchRefresh
-from journeyman.engine.steering import Steering
 from journeyman.engine.store import Claims
+from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.engine.workers import Worker, worker_id_of
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidSetting
@@ -66,7 +66,7 @@ from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.work_orders.store import WorkOrders
-from journeyman.workflows.shelf import Shelf
+from journeyman.workflows.catalog import WorkflowCatalog
 
 _CHECK_SECONDS = 5.0
 """What a start allows for reading through each SQLite file."""
@@ -149,7 +149,7 @@ def build(settings: Settings, feed: Feed | None = None) -> Parts:
 
 
 @asynccontextmanager
-async def working(parts: Parts) -> AsyncIterator[Colleague]:
+async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
     """A worker on the running loop, and how others reach it."""
     settings, workshop = parts.settings, parts.workshop
     url = database.database_url(settings.database_url, settings.home)
@@ -163,15 +163,15 @@ async def working(parts: Parts) -> AsyncIterator[Colleague]:
         try:
             await worker.start()
             try:
-                yield Colleague(worker)
+                yield WorkerHandle(worker)
             finally:
                 await worker.stop()
         finally:
             await parts.door.close()
 
 
-def _services(parts: Parts, worker: Colleague | None) -> Services:
-    workshop, steering = parts.workshop, Steering(parts.workshop, worker)
+def _services(parts: Parts, worker: WorkerHandle | None) -> Services:
+    workshop, order_control = parts.workshop, OrderControl(parts.workshop, worker)
     return Services(
         settings=parts.settings,
         database=parts.store,
@@ -184,10 +184,10 @@ def _services(parts: Parts, worker: Colleague | None) -> Services:
         agents=workshop.agents,
         gateway=parts.gateway,
         small_model=workshop.small_model,
-        workflows=Shelf(parts.settings.home / "workflows"),
+        workflows=WorkflowCatalog(parts.settings.home / "workflows"),
         refresh_branch=parts.refresh.request,
-        order_accepted=steering.wake,
-        control=steering,
+        order_accepted=order_control.wake,
+        control=order_control,
         is_ready=lambda: _readiness(parts),
     )
 
@@ -289,11 +289,11 @@ async def _serve(
 ) -> None:
     parts = build(settings)
     async with AsyncExitStack() as stack:
-        colleague = None
+        worker_handle = None
         if worker:
-            colleague = await stack.enter_async_context(working(build(settings, parts.feed)))
+            worker_handle = await stack.enter_async_context(working(build(settings, parts.feed)))
         config = uvicorn.Config(
-            create_app(_services(parts, colleague)),
+            create_app(_services(parts, worker_handle)),
             loop="asyncio",  # spawning a process from uvloop costs five times as much
             http="httptools",
             log_config=None,

@@ -17,7 +17,7 @@ from journeyman.agents.base import About, Agent, Assignment, OnHappening, Outcom
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
-from journeyman.engine.control import Standstill, Stop
+from journeyman.engine.transitions import Standstill, Stop
 from journeyman.errors import Conflict
 from journeyman.events.feed import Feed
 from journeyman.events.types import (
@@ -38,7 +38,7 @@ from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import OrderFilter, WorkOrders
-from journeyman.workflows.shelf import Shelf
+from journeyman.workflows.catalog import WorkflowCatalog
 
 ORDERS = "/api/agent-work-orders"
 READY = Readiness(True)
@@ -97,7 +97,7 @@ class Absent:
     async def positions(self) -> dict[str, int]:
         return {}
 
-    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
+    async def requeue(self, order_id: str, *, after: Standstill) -> WorkOrder:
         raise Conflict("there is no worker")
 
     async def retry_from(self, order_id: str, step: str) -> WorkOrder:
@@ -109,7 +109,7 @@ class Absent:
     async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         raise Conflict("there is no worker")
 
-    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+    async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         return [f"log of wo-1a2b3c4d{' (would go)' if dry_run else ''}"]
 
 
@@ -212,7 +212,7 @@ async def served(
         sandboxes=sandboxes or EmptyYard(settings.local_isolation),
         agents=agents or {"builtin": IdleAgent()},
         gateway=Gateway(settings),
-        workflows=Shelf(settings.home / "workflows"),
+        workflows=WorkflowCatalog(settings.home / "workflows"),
         refresh_branch=lambda _: None,
         order_accepted=lambda: None,
         control=Absent(),

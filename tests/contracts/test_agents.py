@@ -75,7 +75,7 @@ ORDER = "wo-contract"
 
 
 @dataclass
-class Bench:
+class AgentPlace:
     """One order's place with one agent; `restart` is what a new start of Journeyman would find."""
 
     make: Make
@@ -138,35 +138,35 @@ class Bench:
         return [each for each in self.told if isinstance(each, ToolFinished)]
 
 
-async def opened(make: Make, home: Path, place: Path) -> AsyncIterator[Bench]:
+async def opened(make: Make, home: Path, place: Path) -> AsyncIterator[AgentPlace]:
     paths = {
         "JOURNEYMAN_AGENTS_DIRECTORY": str(INSTALLED),
         "JOURNEYMAN_SANDBOX_PATHS": str(INSTALLED / "opencode"),
     }
     settings = settings_with(home, **paths, **KEYS)
     (place / "tree").mkdir()
-    bench = Bench(make, settings, place)
+    bench = AgentPlace(make, settings, place)
     await bench.open()
     yield bench
     await bench.close()
 
 
 @pytest.fixture(params=AGENTS)
-async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[AgentPlace]:
     async for made in opened(AGENTS[request.param], home, tmp_path):
         assert made.agent.name == request.param
         yield made
 
 
 @pytest.fixture(params=[name for name in PROGRAMS if name != "acp"])
-async def installed(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+async def installed(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[AgentPlace]:
     """A bench whose agent we configure. What others make of a repository, those who name them must say."""
     async for made in opened(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
 @pytest.fixture(params=PROGRAMS)
-async def program(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+async def program(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[AgentPlace]:
     """A bench whose agent is somebody else's program."""
     async for made in opened(PROGRAMS[request.param], home, tmp_path):
         yield made
@@ -176,11 +176,11 @@ def shell(command: str) -> dict[str, Any]:
     return {"tools": [{"name": "shell", "arguments": {"command": command}}]}
 
 
-async def test_an_agent_that_is_there_is_ready(bench: Bench) -> None:
+async def test_an_agent_that_is_there_is_ready(bench: AgentPlace) -> None:
     assert (await bench.agent.readiness()).ready
 
 
-async def test_work_changes_files_and_ends_with_the_agents_last_words(bench: Bench) -> None:
+async def test_work_changes_files_and_ends_with_the_agents_last_words(bench: AgentPlace) -> None:
     write = {"tools": [{"name": "write_file", "arguments": {"path": "written.txt", "content": "written"}}]}
     outcome = await bench.work(shell("echo made > made.txt"), write, {"say": "It is made."})
     assert (bench.tree / "made.txt").read_text() == "made\n"
@@ -189,7 +189,7 @@ async def test_work_changes_files_and_ends_with_the_agents_last_words(bench: Ben
     assert outcome.session_id
 
 
-async def test_everything_that_happens_is_told(bench: Bench) -> None:
+async def test_everything_that_happens_is_told(bench: AgentPlace) -> None:
     replies = ({"say": "I look.", **shell("exit 3")}, shell("echo some output"), {"say": "Done."})
     outcome = await bench.work(*replies)
     started = next(each for each in bench.told if isinstance(each, ToolStarted))
@@ -207,20 +207,20 @@ async def test_everything_that_happens_is_told(bench: Bench) -> None:
     assert bench.told.index(started) < bench.told.index(finished)
 
 
-async def test_a_deliverable_comes_back_as_a_value(bench: Bench) -> None:
+async def test_a_deliverable_comes_back_as_a_value(bench: AgentPlace) -> None:
     plan = {"reasoning": "x", "subtasks": [{"title": "a", "instructions": "b"}]}
     outcome = await bench.work({"deliver": plan}, role="plan", deliverable=Plan)
     assert outcome.deliverable == Plan.model_validate(plan)
 
 
-async def test_a_read_only_role_cannot_write_whatever_it_tries(bench: Bench) -> None:
+async def test_a_read_only_role_cannot_write_whatever_it_tries(bench: AgentPlace) -> None:
     (bench.tree / "kept.txt").write_text("kept")
     write = {"tools": [{"name": "write_file", "arguments": {"path": "made.txt", "content": "x"}}]}
     await bench.work(shell("echo x > made.txt; rm -f kept.txt; true"), write, {"say": "Tried."}, role="plan")
     assert {path.name: path.read_text() for path in bench.tree.iterdir()} == {"kept.txt": "kept"}
 
 
-async def test_an_endless_turn_is_ended_by_its_number_of_calls(bench: Bench) -> None:
+async def test_an_endless_turn_is_ended_by_its_number_of_calls(bench: AgentPlace) -> None:
     # Commands differ, for some agents stop by themselves when they repeat one.
     endless = [shell(f"echo {number}") for number in range(30)]
     outcome = await bench.work(*endless, max_turns=2)
@@ -229,14 +229,14 @@ async def test_an_endless_turn_is_ended_by_its_number_of_calls(bench: Bench) -> 
     assert await _left_running(bench) == ""
 
 
-async def test_an_endless_turn_is_ended_by_the_clock(bench: Bench) -> None:
+async def test_an_endless_turn_is_ended_by_the_clock(bench: AgentPlace) -> None:
     # Not `sleep`: an agent may refuse that by itself.
     outcome = await bench.work(shell("tail -f /dev/null"), timeout_seconds=3)
     assert outcome.stop_reason == "time_limit"
     assert await _left_running(bench) == ""
 
 
-async def test_a_cancelled_turn_leaves_no_process_in_the_sandbox(bench: Bench) -> None:
+async def test_a_cancelled_turn_leaves_no_process_in_the_sandbox(bench: AgentPlace) -> None:
     working = asyncio.create_task(bench.work(shell("(setsid sleep 600 &); sleep 600")))
     async with asyncio.timeout(60):
         await bench.busy.wait()
@@ -247,7 +247,7 @@ async def test_a_cancelled_turn_leaves_no_process_in_the_sandbox(bench: Bench) -
     assert await _left_running(bench) == ""
 
 
-async def _left_running(bench: Bench) -> str:
+async def _left_running(bench: AgentPlace) -> str:
     sandbox = await bench.sandbox()
     found = await sandbox.execute_command(
         "exec 2>/dev/null; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; echo; done"
@@ -257,11 +257,11 @@ async def _left_running(bench: Bench) -> str:
     return found.output
 
 
-async def test_a_refusal_is_not_taken_for_work(bench: Bench) -> None:
+async def test_a_refusal_is_not_taken_for_work(bench: AgentPlace) -> None:
     assert (await bench.work({"say": "No.", "fault": "refusal"})).stop_reason == "refused"
 
 
-async def test_a_fault_that_passes_is_survived(bench: Bench) -> None:
+async def test_a_fault_that_passes_is_survived(bench: AgentPlace) -> None:
     outcome = await bench.work({"fault": "http_500"}, {"say": "There you are."})
     assert (outcome.stop_reason, outcome.text) == ("finished", "There you are.")
     assert "attempt" in next(each.text for each in bench.told if isinstance(each, Noticed))
@@ -276,20 +276,20 @@ async def test_a_fault_that_passes_is_survived(bench: Bench) -> None:
     ],
 )
 async def test_a_fault_that_stays_is_raised_as_what_it_is(
-    bench: Bench, reply: dict[str, Any], error: type[Exception]
+    bench: AgentPlace, reply: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         await bench.work(reply)
     assert await _left_running(bench) == ""
 
 
-async def test_a_model_that_the_agent_cannot_speak_with_is_refused(bench: Bench) -> None:
+async def test_a_model_that_the_agent_cannot_speak_with_is_refused(bench: AgentPlace) -> None:
     with pytest.raises(InvalidInput):
         await bench.work(model="acme/none")
     assert bench.told == []
 
 
-async def test_what_the_model_said_is_known_again_after_a_restart(program: Bench) -> None:
+async def test_what_the_model_said_is_known_again_after_a_restart(program: AgentPlace) -> None:
     name = program.agent.name
     with ModelServer(in_order(*[Reply(text=f"Answer {number}.") for number in range(9)])) as server:
         addresses = {
@@ -309,7 +309,7 @@ async def test_what_the_model_said_is_known_again_after_a_restart(program: Bench
         assert first.text in last
 
 
-async def test_a_session_that_goes_on_has_the_role_of_its_turn(program: Bench) -> None:
+async def test_a_session_that_goes_on_has_the_role_of_its_turn(program: AgentPlace) -> None:
     name = program.agent.name
     with ModelServer(in_order(*[Reply(text=f"Answer {number}.") for number in range(9)])) as server:
         addresses = {
@@ -326,7 +326,7 @@ async def test_a_session_that_goes_on_has_the_role_of_its_turn(program: Bench) -
     assert last.rfind(builder) > last.rfind(planner)
 
 
-async def test_configuration_that_the_repository_brings_is_ignored(installed: Bench) -> None:
+async def test_configuration_that_the_repository_brings_is_ignored(installed: AgentPlace) -> None:
     hook = {"hooks": [{"type": "command", "command": "touch /workspace/hooked-by-a-hook"}]}
     server = {"command": "touch", "args": ["/workspace/hooked-by-a-server"]}
     elsewhere = "http://127.0.0.1:9"
@@ -386,7 +386,7 @@ args = ["/workspace/hooked-by-a-server"]
     assert sorted(installed.tree.rglob("*")) == before
 
 
-async def test_no_key_is_to_be_found_in_the_jail(bench: Bench) -> None:
+async def test_no_key_is_to_be_found_in_the_jail(bench: AgentPlace) -> None:
     look = "env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'; cat /etc/* /tmp/*"
     look += "; find /workspace /home /run /tmp -type f -size -2000k ! -name seen -exec cat {} +"
     await bench.work(shell(f"({look}) > /workspace/seen 2>/dev/null; true"), {"say": "Done."})
@@ -397,7 +397,7 @@ async def test_no_key_is_to_be_found_in_the_jail(bench: Bench) -> None:
             assert form.encode() not in seen
 
 
-async def test_a_large_prompt_arrives_whole(program: Bench) -> None:
+async def test_a_large_prompt_arrives_whole(program: AgentPlace) -> None:
     prompt = "word " * 60_000 + "Do it."
     outcome = await program.work({"say": "{{ prompt|length }}"}, prompt=prompt)
     assert int(outcome.text) >= len(prompt)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from journeyman.engine.approvals import decide
 from journeyman.engine.perform_step import begin_round
-from journeyman.engine.waiting import decide
 from journeyman.engine.workshop import Workshop
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import WorkOrder

@@ -61,7 +61,7 @@ async def test_whoever_lost_an_order_can_write_nothing_more(
     as_worker = orders.held_by(holder_of(order, "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     [held] = await claims.held_by("a")
-    assert await claims.requeue(held, "it gave no sign of life")
+    assert await claims.reclaim(held, "it gave no sign of life")
     before = await orders.get(order_id)
     for write in (
         as_worker.emit(order_id, AgentNotice(step="", text="a ghost")),
@@ -84,10 +84,10 @@ async def test_an_order_is_taken_from_a_worker_once(orders: WorkOrders, claims: 
     await accept(orders)
     await take(claims, "a")
     [held] = await claims.held_by("a")
-    assert await claims.requeue(held, "why")
-    assert not await claims.requeue(held, "why")
+    assert await claims.reclaim(held, "why")
+    assert not await claims.reclaim(held, "why")
     assert len(await take(claims, "b")) == 1
-    assert not await claims.requeue(held, "why")
+    assert not await claims.reclaim(held, "why")
 
 
 async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
@@ -99,7 +99,7 @@ async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     await orders.change(order_id, stop_requested="cancelled")
     [held] = await claims.held_by("a")
-    await claims.requeue(held, "it gave no sign of life")
+    await claims.reclaim(held, "it gave no sign of life")
     after = await orders.get(order_id)
     assert (after.status, after.stop_requested, after.worker_id) == ("cancelled", None, None)
 
@@ -118,10 +118,10 @@ async def test_an_order_that_rests_is_nobodys(orders: WorkOrders, claims: Claims
 
 
 async def test_a_sign_of_life_keeps_a_worker_from_being_struck_off(claims: Claims) -> None:
-    assert not await claims.beat("a", "here")
-    assert await claims.beat("a", "here")
-    seen = await claims.signs_of_life()
-    await claims.beat("a", "here")
-    assert not await claims.strike_off("a", seen["a"])
-    assert await claims.strike_off("a", seen["a"] + 1)
-    assert not await claims.beat("a", "here"), "it learns that it was given up"
+    assert not await claims.heartbeat("a", "here")
+    assert await claims.heartbeat("a", "here")
+    seen = await claims.heartbeats()
+    await claims.heartbeat("a", "here")
+    assert not await claims.expire("a", seen["a"])
+    assert await claims.expire("a", seen["a"] + 1)
+    assert not await claims.heartbeat("a", "here"), "it learns that it was given up"

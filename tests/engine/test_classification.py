@@ -17,9 +17,9 @@ import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.agents.base import Outcome, StopReason
-from journeyman.engine.control import what_pauses
 from journeyman.engine.perform_step import as_ours
 from journeyman.engine.retries import wait_before_retry
+from journeyman.engine.transitions import what_pauses
 from journeyman.errors import Category, InvalidRepository, JourneymanError
 from journeyman.forges.github_answers import refusal
 from journeyman.gateway.budget import Purse
@@ -31,7 +31,7 @@ from journeyman.sandboxes.base import Completed, SandboxSpec
 from journeyman.sandboxes.launch import launch
 from journeyman.sandboxes.wire import Wire
 from journeyman.settings import Settings
-from journeyman.steps.bench import finished_turn
+from journeyman.steps.context import finished_turn
 from journeyman.verification.run import look
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from journeyman.database import Database
-from journeyman.engine.control import rest
 from journeyman.engine.store import Bundle
+from journeyman.engine.transitions import suspend
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, Superseded
 from journeyman.events import log
@@ -42,14 +42,14 @@ async def test_a_workspace_whose_work_cannot_be_kept_stays_and_the_order_says_so
 ) -> None:
     mirror = workshop.mirrors.at(workshop.repository(order))
     (mirror.path / "objects").rename(mirror.path / "gone")
-    assert not await workshop.set_down(order)
+    assert not await workshop.tear_down(order)
     assert workshop.workspaces.found() == [order.agent_work_order_id]
     tree = workshop.settings.home / "workspaces" / order.agent_work_order_id / "tree"
     assert (tree / "left.txt").read_text() == "left\n"
     [told] = await log.read(database, order.agent_work_order_id, after=1)
     assert told.event.type == "sandbox_cleanup_failed"
     (mirror.path / "gone").rename(mirror.path / "objects")
-    assert await workshop.set_down(order)
+    assert await workshop.tear_down(order)
     assert workshop.workspaces.found() == []
 
 
@@ -60,7 +60,7 @@ async def test_an_order_that_went_on_since_it_was_seen_keeps_what_it_works_with(
     seen = await workshop.orders.change(order_id, status="pending")
     await workshop.orders.change(order_id, status="running", worker_id="worker-1")
     with pytest.raises(Superseded):
-        await rest(workshop, order_id, "cancelled", if_still=seen)
+        await suspend(workshop, order_id, "cancelled", if_still=seen)
     assert workshop.workspaces.found() == [order_id]
     assert (await workshop.orders.get(order_id)).status == "running"
 
@@ -73,7 +73,7 @@ async def test_files_that_another_worker_has_gone_on_from_do_not_replace_its_wor
     theirs = Bundle("worker-2", {"refs/heads/x": "0" * 40}, b"newer")
     await shared.claims.save_bundle(shared.orders, order_id, theirs)
     seen = await shared.orders.change(order_id, status="pending", snapshot_ref="refs/journeyman/snapshots/n")
-    await rest(shared, order_id, "cancelled", if_still=seen)
+    await suspend(shared, order_id, "cancelled", if_still=seen)
     assert shared.workspaces.found() == []
     assert await shared.claims.bundle(order_id) == theirs
     assert (await shared.orders.get(order_id)).snapshot_ref == seen.snapshot_ref

@@ -8,14 +8,14 @@ import pytest
 from pydantic import BaseModel
 
 from journeyman.engine.workshop import Workshop
-from journeyman.steps.bench import Bench
+from journeyman.steps.context import StepContext
 from journeyman.workflows.schema import StepSpec
 from tests.git.places import make_repository
 from tests.work_orders.orders import an_order
 
 
 @pytest.fixture
-async def bench(workshop: Workshop, tmp_path: Path) -> Bench:
+async def context(workshop: Workshop, tmp_path: Path) -> StepContext:
     """What a shell step with a time limit is given."""
     order = an_order(repository_url=make_repository(tmp_path / "source").as_uri(), status="running")
     await workshop.orders.create(order)
@@ -26,24 +26,24 @@ async def bench(workshop: Workshop, tmp_path: Path) -> Bench:
     async def save(_: BaseModel) -> None:
         raise AssertionError("nothing ends here")
 
-    return await workshop.lay_bench(order, spec, {}, asyncio.timeout(None), save)
+    return await workshop.step_context(order, spec, {}, asyncio.timeout(None), save)
 
 
-def step(bench: Bench, name: str, kind: str) -> Bench:
-    spec = bench.spec.model_copy(update={"name": name, "kind": kind})
-    return replace(bench, spec=spec)
+def step(context: StepContext, name: str, kind: str) -> StepContext:
+    spec = context.spec.model_copy(update={"name": name, "kind": kind})
+    return replace(context, spec=spec)
 
 
-async def test_waiting_for_the_turn_does_not_count_towards_the_time_limit(bench: Bench) -> None:
+async def test_waiting_for_the_turn_does_not_count_towards_the_time_limit(context: StepContext) -> None:
     waited = asyncio.Event()
 
     async def take_turn() -> float | None:
         async with asyncio.timeout(60) as limit:
             waited.set()
-            async with replace(bench, time_limit=limit).writing():
+            async with replace(context, time_limit=limit).writing():
                 return limit.when()
 
-    async with bench.workspace_lock:
+    async with context.workspace_lock:
         turn = asyncio.create_task(take_turn())
         await waited.wait()
         await asyncio.sleep(0)
@@ -63,30 +63,30 @@ async def test_waiting_for_the_turn_does_not_count_towards_the_time_limit(bench:
     ],
 )
 async def test_only_the_agent_that_was_cut_off_goes_on_with_its_files(
-    bench: Bench, name: str, kind: str, stays: bool
+    context: StepContext, name: str, kind: str, stays: bool
 ) -> None:
     async with asyncio.timeout(None) as limit:
-        building = step(replace(bench, time_limit=limit), "build", "build")
+        building = step(replace(context, time_limit=limit), "build", "build")
         async with building.writing():
-            (bench.workspace.tree / "half.txt").write_text("half\n")
+            (context.workspace.tree / "half.txt").write_text("half\n")
         async with step(building, name, kind).writing():
-            assert (bench.workspace.tree / "half.txt").exists() is stays
-    order = await bench.orders.get(bench.order_id)
+            assert (context.workspace.tree / "half.txt").exists() is stays
+    order = await context.orders.get(context.order_id)
     assert order.last_writer == f"1/{name}"
     assert (order.snapshot_ref is None) is stays
 
 
-async def test_a_command_begins_again_from_the_tree_it_began_with(bench: Bench) -> None:
+async def test_a_command_begins_again_from_the_tree_it_began_with(context: StepContext) -> None:
     async with asyncio.timeout(None) as limit:
-        shell = replace(bench, time_limit=limit)
+        shell = replace(context, time_limit=limit)
         for _ in range(2):
             async with shell.writing():
-                assert not (bench.workspace.tree / "half.txt").exists()
-                (bench.workspace.tree / "half.txt").write_text("half\n")
+                assert not (context.workspace.tree / "half.txt").exists()
+                (context.workspace.tree / "half.txt").write_text("half\n")
 
 
-async def test_what_nobody_of_the_order_wrote_is_left_to_the_first_who_writes(bench: Bench) -> None:
+async def test_what_nobody_of_the_order_wrote_is_left_to_the_first_who_writes(context: StepContext) -> None:
     """As where a person changes files while the order is paused."""
-    (bench.workspace.tree / "mine.txt").write_text("mine\n")
-    async with asyncio.timeout(None) as limit, replace(bench, time_limit=limit).writing():
-        assert (bench.workspace.tree / "mine.txt").exists()
+    (context.workspace.tree / "mine.txt").write_text("mine\n")
+    async with asyncio.timeout(None) as limit, replace(context, time_limit=limit).writing():
+        assert (context.workspace.tree / "mine.txt").exists()

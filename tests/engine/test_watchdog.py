@@ -2,26 +2,26 @@
 
 import pytest
 
-from journeyman.engine.watchdog import RESCUES, Patience, Stillness, remedy
+from journeyman.engine.watchdog import RESCUES, Patience, StallTimer, remedy
 
 PATIENCE = Patience(unattended_seconds=10, stalled_seconds=100)
 
 
 def test_what_moves_is_never_still() -> None:
-    stillness: Stillness[str] = Stillness()
+    stillness: StallTimer[str] = StallTimer()
     for now in range(50):
         assert stillness.watch({"a": now}, float(now)) == {"a": 0.0}
 
 
 def test_stillness_is_counted_from_when_it_was_first_seen() -> None:
-    stillness: Stillness[str] = Stillness()
+    stillness: StallTimer[str] = StallTimer()
     stillness.watch({"a": 7}, 1000.0)
     assert stillness.watch({"a": 7}, 1030.0) == {"a": 30.0}
     assert stillness.watch({"a": 8}, 1040.0) == {"a": 0.0}
 
 
 def test_what_was_gone_and_comes_back_has_just_moved() -> None:
-    stillness: Stillness[str] = Stillness()
+    stillness: StallTimer[str] = StallTimer()
     stillness.watch({"a": 7}, 0.0)
     stillness.watch({}, 50.0)
     assert stillness.watch({"a": 7}, 100.0) == {"a": 0.0}

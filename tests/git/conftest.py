@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import Bench, Kind, make_repository
+from tests.git.places import GitPlace, Kind, make_repository
 
 
 @pytest.fixture
@@ -14,11 +14,11 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["git_branch", "git_worktree"])
-def bench(request: pytest.FixtureRequest, source: Path, home: Path) -> Bench:
+def bench(request: pytest.FixtureRequest, source: Path, home: Path) -> GitPlace:
     kind: Kind = request.param
-    return Bench(source, home, kind)
+    return GitPlace(source, home, kind)
 
 
 @pytest.fixture
-async def workspace(bench: Bench) -> Workspace:
+async def workspace(bench: GitPlace) -> Workspace:
     return await bench.open()

@@ -73,7 +73,7 @@ def message(subject: str = "Do it", *, subtask: int | None = None, round: int | 
 
 
 @dataclass
-class Bench:
+class GitPlace:
     """A source repository, its mirror and workspaces of one kind."""
 
     source: Path

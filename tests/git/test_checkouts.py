@@ -1,11 +1,11 @@
 """A clean checkout holds the commit and nothing else, and is gone afterwards."""
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, message
+from tests.git.places import ADA, ORDER, GitPlace, git, message
 
 
 async def test_a_checkout_has_the_files_of_the_commit_and_nothing_that_is_not_committed(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "new.txt").write_text("new\n")
     (workspace.tree / ".gitignore").write_text("/ignored\n")
@@ -23,7 +23,7 @@ async def test_a_checkout_has_the_files_of_the_commit_and_nothing_that_is_not_co
 
 
 async def test_a_checkout_that_a_killed_process_left_goes_at_the_next_start(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     opened = bench.workspaces.checkouts.open(workspace.mirror, ORDER, await workspace.head())
     checkout = await opened.__aenter__()

@@ -12,7 +12,7 @@ import pytest
 
 from journeyman.errors import Internal
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, make_repository, message, tracked
+from tests.git.places import ADA, ORDER, GitPlace, git, make_repository, message, tracked
 
 EXECUTING = (
     "core.fsmonitor",
@@ -51,7 +51,7 @@ def booby_trap(git_dir: Path, canary: Path) -> None:
         shutil.copy(script, git_dir / "hooks" / name)
 
 
-async def use_everything(workspace: Workspace, bench: Bench) -> str:
+async def use_everything(workspace: Workspace, bench: GitPlace) -> str:
     """Each thing that git does with a tree; returns the commit."""
     await workspace.has_changes()
     await workspace.snapshot()
@@ -68,7 +68,7 @@ async def use_everything(workspace: Workspace, bench: Bench) -> str:
 
 
 async def test_a_git_directory_planted_at_the_top_is_not_used(
-    bench: Bench, workspace: Workspace, tmp_path: Path
+    bench: GitPlace, workspace: Workspace, tmp_path: Path
 ) -> None:
     (workspace.tree / ".git").unlink()
     git(workspace.tree, "init", "--quiet")
@@ -88,7 +88,7 @@ async def test_the_traps_of_these_tests_do_spring(tmp_path: Path) -> None:
 
 
 async def test_files_of_a_nested_repository_are_committed_and_its_traps_are_not_sprung(
-    bench: Bench, workspace: Workspace, tmp_path: Path
+    bench: GitPlace, workspace: Workspace, tmp_path: Path
 ) -> None:
     nested = make_repository(
         workspace.tree / "made/by/agent", {"app.py": "nested\n", ".gitignore": "junk/\n"}
@@ -266,7 +266,7 @@ NAMES = (
 )
 
 
-async def test_any_name_of_a_file_survives(bench: Bench, workspace: Workspace) -> None:
+async def test_any_name_of_a_file_survives(bench: GitPlace, workspace: Workspace) -> None:
     for name in NAMES:
         (workspace.tree / os.fsdecode(name)).write_bytes(name)
     await workspace.snapshot()

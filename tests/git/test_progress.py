@@ -16,7 +16,7 @@ from journeyman.git.progress import (
 )
 from journeyman.git.workspaces import Workspace
 from journeyman.work_orders.order import StepRecord
-from tests.git.places import ADA, ORDER, Bench, git, message
+from tests.git.places import ADA, ORDER, GitPlace, git, message
 
 
 def at(minute: int) -> datetime:
@@ -96,7 +96,7 @@ async def test_a_single_commit_is_counted_against_the_base(workspace: Workspace)
 
 
 async def test_an_order_without_a_branch_has_made_no_progress(source: Path, home: Path) -> None:
-    bench = Bench(source, home, "git_worktree")
+    bench = GitPlace(source, home, "git_worktree")
     mirror = await bench.refresh()
     progress = await mirror.progress(ORDER, "journeyman/none", mirror.resolve("main"))
     assert progress.git_commit_count == progress.git_files_changed == 0

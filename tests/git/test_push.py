@@ -9,7 +9,7 @@ from journeyman.errors import Conflict, NotAllowed
 from journeyman.git.push import BranchGone, BranchMoved
 from journeyman.git.upkeep import delete_refs
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, Bench, git, message, remote_of
+from tests.git.places import ADA, GitPlace, git, message, remote_of
 
 
 async def commit(workspace: Workspace, content: str) -> str:
@@ -24,7 +24,7 @@ def refs(source: Path) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in lines)
 
 
-async def test_a_push_makes_the_branch_and_touches_no_other(bench: Bench, workspace: Workspace) -> None:
+async def test_a_push_makes_the_branch_and_touches_no_other(bench: GitPlace, workspace: Workspace) -> None:
     before = refs(bench.source)
     await workspace.snapshot()
     head = await commit(workspace, "one\n")
@@ -32,13 +32,13 @@ async def test_a_push_makes_the_branch_and_touches_no_other(bench: Bench, worksp
     assert refs(bench.source) == before | {f"refs/heads/{workspace.branch}": head}
 
 
-async def test_a_push_that_was_done_already_is_done(bench: Bench, workspace: Workspace) -> None:
+async def test_a_push_that_was_done_already_is_done(bench: GitPlace, workspace: Workspace) -> None:
     head = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
     assert await workspace.push(remote_of(bench.source), expected_sha=None) == head
 
 
-async def test_a_later_push_goes_on_from_the_last(bench: Bench, workspace: Workspace) -> None:
+async def test_a_later_push_goes_on_from_the_last(bench: GitPlace, workspace: Workspace) -> None:
     first = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
     second = await commit(workspace, "two\n")
@@ -46,7 +46,7 @@ async def test_a_later_push_goes_on_from_the_last(bench: Bench, workspace: Works
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second
 
 
-async def test_an_earlier_commit_of_the_branch_can_be_pushed(bench: Bench, workspace: Workspace) -> None:
+async def test_an_earlier_commit_of_the_branch_can_be_pushed(bench: GitPlace, workspace: Workspace) -> None:
     first = await commit(workspace, "one\n")
     await commit(workspace, "two\n")
     await workspace.push(remote_of(bench.source), expected_sha=None, commit_sha=first)
@@ -55,7 +55,7 @@ async def test_an_earlier_commit_of_the_branch_can_be_pushed(bench: Bench, works
 
 @pytest.mark.parametrize("knows_own", [True, False])
 async def test_a_commit_of_somebody_else_is_never_overwritten(
-    bench: Bench, workspace: Workspace, knows_own: bool
+    bench: GitPlace, workspace: Workspace, knows_own: bool
 ) -> None:
     ours = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
@@ -72,7 +72,7 @@ async def test_a_commit_of_somebody_else_is_never_overwritten(
 
 
 async def test_a_remote_that_lost_our_commits_is_not_taken_for_ours(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     """The branch is where we expect it, but what we have is no descendant of it: git itself refuses."""
     await commit(workspace, "one\n")
@@ -85,7 +85,9 @@ async def test_a_remote_that_lost_our_commits_is_not_taken_for_ours(
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == there
 
 
-async def test_a_branch_that_is_checked_out_there_is_left_alone(bench: Bench, workspace: Workspace) -> None:
+async def test_a_branch_that_is_checked_out_there_is_left_alone(
+    bench: GitPlace, workspace: Workspace
+) -> None:
     first = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
     git(bench.source, "config", "receive.denyCurrentBranch", "updateInstead")
@@ -97,7 +99,7 @@ async def test_a_branch_that_is_checked_out_there_is_left_alone(bench: Bench, wo
 
 
 async def test_hooks_of_a_local_repository_do_not_run(
-    bench: Bench, workspace: Workspace, tmp_path: Path
+    bench: GitPlace, workspace: Workspace, tmp_path: Path
 ) -> None:
     for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
         hook = bench.source / ".git/hooks" / name
@@ -109,7 +111,7 @@ async def test_hooks_of_a_local_repository_do_not_run(
     assert not (tmp_path / "canary").exists()
 
 
-async def test_two_pushes_at_once_end_in_one_branch(bench: Bench, workspace: Workspace) -> None:
+async def test_two_pushes_at_once_end_in_one_branch(bench: GitPlace, workspace: Workspace) -> None:
     head = await commit(workspace, "one\n")
     pushes = (workspace.push(remote_of(bench.source), expected_sha=None) for _ in range(2))
     ends = await asyncio.gather(*pushes, return_exceptions=True)
@@ -119,7 +121,7 @@ async def test_two_pushes_at_once_end_in_one_branch(bench: Bench, workspace: Wor
 
 
 async def test_a_push_that_a_crash_made_us_forget_does_not_stand_in_the_way(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
@@ -128,7 +130,7 @@ async def test_a_push_that_a_crash_made_us_forget_does_not_stand_in_the_way(
     assert refs(bench.source)[f"refs/heads/{workspace.branch}"] == second
 
 
-async def test_a_branch_that_people_deleted_is_not_made_again(bench: Bench, workspace: Workspace) -> None:
+async def test_a_branch_that_people_deleted_is_not_made_again(bench: GitPlace, workspace: Workspace) -> None:
     first = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
     git(bench.source, "branch", "--quiet", "-D", workspace.branch)
@@ -138,7 +140,7 @@ async def test_a_branch_that_people_deleted_is_not_made_again(bench: Bench, work
     assert f"refs/heads/{workspace.branch}" not in refs(bench.source)
 
 
-async def test_a_first_push_never_takes_a_branch_back(bench: Bench, workspace: Workspace) -> None:
+async def test_a_first_push_never_takes_a_branch_back(bench: GitPlace, workspace: Workspace) -> None:
     """The remote's branch is ahead of what is pushed: not even our own commits are taken off it."""
     first = await commit(workspace, "one\n")
     second = await commit(workspace, "two\n")
@@ -149,7 +151,7 @@ async def test_a_first_push_never_takes_a_branch_back(bench: Bench, workspace: W
 
 
 async def test_what_was_pushed_is_fetched_only_when_nothing_else_holds_it(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     head = await commit(workspace, "one\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)

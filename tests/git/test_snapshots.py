@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, message, processes_ended, status, tracked
+from tests.git.places import ADA, ORDER, GitPlace, git, message, processes_ended, status, tracked
 
 
 async def test_a_snapshot_holds_untracked_and_changed_files(workspace: Workspace) -> None:
@@ -31,7 +31,9 @@ async def test_a_snapshot_leaves_index_head_and_status_as_they_were(workspace: W
     assert seen() == before
 
 
-async def test_what_is_set_aside_is_kept_and_does_not_come_back(bench: Bench, workspace: Workspace) -> None:
+async def test_what_is_set_aside_is_kept_and_does_not_come_back(
+    bench: GitPlace, workspace: Workspace
+) -> None:
     assert await workspace.set_aside() is None
     (workspace.tree / "src/app.py").write_text("two\n")
     (workspace.tree / "new.txt").write_text("new\n")
@@ -72,7 +74,7 @@ async def test_a_change_that_leaves_size_and_time_alone_is_seen(workspace: Works
     assert await workspace.snapshot() is not None
 
 
-async def test_the_tenth_snapshot_is_newer_than_the_ninth(bench: Bench, workspace: Workspace) -> None:
+async def test_the_tenth_snapshot_is_newer_than_the_ninth(bench: GitPlace, workspace: Workspace) -> None:
     for number in range(10):
         (workspace.tree / "count.txt").write_text(f"{number}\n")
         await workspace.snapshot()
@@ -90,7 +92,7 @@ async def test_snapshots_and_commits_at_once_wait_for_each_other(workspace: Work
 
 
 async def test_a_snapshot_that_is_given_up_leaves_no_process_and_no_lock(
-    workspace: Workspace, bench: Bench
+    workspace: Workspace, bench: GitPlace
 ) -> None:
     for number in range(300):
         (workspace.tree / f"{number}.txt").write_text(f"{number}\n" * 200)

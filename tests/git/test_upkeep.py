@@ -6,7 +6,7 @@ from pathlib import Path
 
 from journeyman.git import upkeep
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, message
+from tests.git.places import ADA, ORDER, GitPlace, git, message
 
 MONTH_SECONDS = 30 * 24 * 3600
 
@@ -23,7 +23,7 @@ def has(mirror: Path, commit_sha: str) -> bool:
 
 
 async def test_packing_keeps_branches_snapshots_and_what_lies_in_a_workspace(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "done.txt").write_text("done\n")
     head = await workspace.commit(message(), author=ADA)

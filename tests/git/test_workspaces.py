@@ -11,7 +11,7 @@ from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.mirrors import Mirror
 from journeyman.git.workspaces import Workspace
 from journeyman.sandboxes.identity import jail_uid
-from tests.git.places import ADA, ORDER, Bench, commit_files, git, message, status, tracked
+from tests.git.places import ADA, ORDER, GitPlace, commit_files, git, message, status, tracked
 
 
 def files(workspace: Workspace) -> dict[str, str]:
@@ -32,27 +32,27 @@ async def test_git_works_inside_the_tree_and_sees_the_branch(workspace: Workspac
 
 
 async def test_a_worktree_is_one_that_git_knows(source: Path, home: Path) -> None:
-    workspace = await Bench(source, home, "git_worktree").open()
+    workspace = await GitPlace(source, home, "git_worktree").open()
     assert str(workspace.tree) in git(workspace.mirror.path, "worktree", "list")
     assert workspace.git_directories == (workspace.mirror.path,)
 
 
 async def test_a_branch_workspace_shows_no_refs_of_other_orders(source: Path, home: Path) -> None:
-    bench = Bench(source, home, "git_branch")
+    bench = GitPlace(source, home, "git_branch")
     workspace = await bench.open()
     await bench.open("wo-other123")
     assert git(workspace.tree, "for-each-ref", "--format=%(refname)") == f"refs/heads/{workspace.branch}"
     assert workspace.git_directories == (workspace.git_dir, workspace.mirror.path / "objects")
 
 
-async def test_an_open_workspace_is_used_as_it_is(bench: Bench, workspace: Workspace) -> None:
+async def test_an_open_workspace_is_used_as_it_is(bench: GitPlace, workspace: Workspace) -> None:
     (workspace.tree / "draft.txt").write_text("not yet committed\n")
     again = await bench.open()
     assert again.tree == workspace.tree
     assert files(again)["draft.txt"] == "not yet committed\n"
 
 
-async def test_two_orders_work_on_one_repository_at_once(bench: Bench) -> None:
+async def test_two_orders_work_on_one_repository_at_once(bench: GitPlace) -> None:
     one, two = await asyncio.gather(bench.open("wo-one00000"), bench.open("wo-two00000"))
     (one.tree / "one.txt").write_text("1\n")
     (two.tree / "two.txt").write_text("2\n")
@@ -186,7 +186,7 @@ async def test_the_index_knows_whose_the_files_are(workspace: Workspace) -> None
 
 
 async def test_a_lost_workspace_comes_back_with_what_was_not_committed(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "src/app.py").write_text("committed\n")
     head = await workspace.commit(message(), author=ADA)
@@ -204,7 +204,7 @@ async def test_a_lost_workspace_comes_back_with_what_was_not_committed(
 
 
 async def test_a_snapshot_from_before_the_last_commit_is_not_brought_back(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "draft.txt").write_text("draft\n")
     await workspace.snapshot()
@@ -214,7 +214,7 @@ async def test_a_snapshot_from_before_the_last_commit_is_not_brought_back(
     assert sorted(files(await bench.open())) == ["final.txt", "readme.md", "src/app.py"]
 
 
-async def test_a_half_made_workspace_is_made_anew(bench: Bench, workspace: Workspace) -> None:
+async def test_a_half_made_workspace_is_made_anew(bench: GitPlace, workspace: Workspace) -> None:
     (workspace.tree.parent / "ready").unlink()
     (workspace.tree / "readme.md").unlink()
     bench.restart()
@@ -224,7 +224,7 @@ async def test_a_half_made_workspace_is_made_anew(bench: Bench, workspace: Works
 
 
 async def test_a_lost_git_directory_does_not_cost_the_agent_its_files(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "draft.txt").write_text("never snapshotted\n")
     shutil.rmtree(workspace.git_dir)
@@ -234,7 +234,7 @@ async def test_a_lost_git_directory_does_not_cost_the_agent_its_files(
     assert status(again) == "?? draft.txt"
 
 
-async def test_lock_files_of_a_killed_git_do_not_stop_the_next(bench: Bench, workspace: Workspace) -> None:
+async def test_lock_files_of_a_killed_git_do_not_stop_the_next(bench: GitPlace, workspace: Workspace) -> None:
     (workspace.git_dir / "index.lock").touch()
     ref = workspace.mirror.path / "refs/heads" / f"{workspace.branch}.lock"
     ref.parent.mkdir(parents=True, exist_ok=True)
@@ -245,7 +245,7 @@ async def test_lock_files_of_a_killed_git_do_not_stop_the_next(bench: Bench, wor
     assert await again.commit(message(), author=ADA) is not None
 
 
-async def test_a_removed_workspace_leaves_branch_and_snapshots(bench: Bench, workspace: Workspace) -> None:
+async def test_a_removed_workspace_leaves_branch_and_snapshots(bench: GitPlace, workspace: Workspace) -> None:
     (workspace.tree / "a").write_text("a\n")
     head = await workspace.commit(message(), author=ADA)
     (workspace.tree / "a").write_text("b\n")
@@ -261,7 +261,7 @@ async def test_a_removed_workspace_leaves_branch_and_snapshots(bench: Bench, wor
 
 
 async def test_a_workspace_that_its_agent_locked_up_is_removed_all_the_same(
-    bench: Bench, workspace: Workspace
+    bench: GitPlace, workspace: Workspace
 ) -> None:
     (workspace.tree / "src").chmod(0)
     await bench.workspaces.remove(ORDER)
@@ -269,7 +269,7 @@ async def test_a_workspace_that_its_agent_locked_up_is_removed_all_the_same(
     assert list((bench.home / "workspaces" / ".trash").iterdir()) == []
 
 
-async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: Bench) -> None:
+async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: GitPlace) -> None:
     assert bench.workspaces.found() == []
     await asyncio.gather(bench.open("wo-first000"), bench.open("wo-second00"))
     rubbish = bench.home / "workspaces/.trash/wo-gone0000-1"
@@ -279,33 +279,33 @@ async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: Bench)
     assert bench.workspaces.found() == ["wo-first000", "wo-second00"]
 
 
-async def test_a_branch_of_somebody_else_on_the_remote_is_not_taken(bench: Bench) -> None:
+async def test_a_branch_of_somebody_else_on_the_remote_is_not_taken(bench: GitPlace) -> None:
     git(bench.source, "branch", "feature")
     with pytest.raises(Conflict, match="feature exists already") as raised:
         await bench.open(branch="feature")
     assert "another branch name" in raised.value.hint
 
 
-async def test_a_branch_of_another_order_is_not_taken(bench: Bench) -> None:
+async def test_a_branch_of_another_order_is_not_taken(bench: GitPlace) -> None:
     await bench.open("wo-first000", branch="feature")
     with pytest.raises(Conflict, match="feature exists already"):
         await bench.open("wo-second00", branch="feature")
 
 
-async def test_a_branch_below_another_branch_is_refused(bench: Bench) -> None:
+async def test_a_branch_below_another_branch_is_refused(bench: GitPlace) -> None:
     await bench.open("wo-first000", branch="feature")
     with pytest.raises(Conflict):
         await bench.open("wo-second00", branch="feature/more")
 
 
 async def test_an_order_goes_on_from_its_pushed_branch_on_another_machine(
-    bench: Bench, tmp_path: Path
+    bench: GitPlace, tmp_path: Path
 ) -> None:
     first = await bench.open()
     (first.tree / "a").write_text("a\n")
     head = await first.commit(message(), author=ADA)
     git(first.mirror.path, "push", "--quiet", str(bench.source), f"{first.branch}:{first.branch}")
-    elsewhere = Bench(bench.source, tmp_path / "elsewhere", bench.kind)
+    elsewhere = GitPlace(bench.source, tmp_path / "elsewhere", bench.kind)
     second = await elsewhere.open()
     assert await second.head() == head
     assert files(second)["a"] == "a\n"
@@ -314,18 +314,18 @@ async def test_an_order_goes_on_from_its_pushed_branch_on_another_machine(
 @pytest.mark.parametrize(
     "branch", ["--force", "a b", "a`id`", "x\u3000y", "../../x", "refs/heads/x", "x.lock", "HEAD"]
 )
-async def test_a_branch_name_that_could_be_anything_else_is_refused(bench: Bench, branch: str) -> None:
+async def test_a_branch_name_that_could_be_anything_else_is_refused(bench: GitPlace, branch: str) -> None:
     with pytest.raises(InvalidInput, match="branch name"):
         await bench.open(branch=branch)
 
 
 @pytest.mark.parametrize("order_id", ["../../etc", ".trash", "", "a/b", "-x"])
-async def test_an_order_id_that_is_a_path_is_refused(bench: Bench, order_id: str) -> None:
+async def test_an_order_id_that_is_a_path_is_refused(bench: GitPlace, order_id: str) -> None:
     with pytest.raises(InvalidInput, match="not a work order's id"):
         await bench.workspaces.remove(order_id)
 
 
-async def test_a_base_that_moved_on_does_not_move_the_order(bench: Bench, workspace: Workspace) -> None:
+async def test_a_base_that_moved_on_does_not_move_the_order(bench: GitPlace, workspace: Workspace) -> None:
     commit_files(bench.source, {"later.txt": "later\n"}, "Later")
     mirror: Mirror = await bench.refresh()
     again = await bench.workspaces.open(

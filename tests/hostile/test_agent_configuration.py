@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import SandboxLost
-from tests.contracts.test_agents import PROGRAMS, Bench, opened, shell
+from tests.contracts.test_agents import PROGRAMS, AgentPlace, opened, shell
 
 ELSEWHERE = "http://127.0.0.1:9"
 
@@ -132,12 +132,12 @@ TRAPS: dict[str, str] = {
 
 
 @pytest.fixture(params=[name for name in PROGRAMS if name != "acp"])
-async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+async def bench(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> AsyncIterator[AgentPlace]:
     async for made in opened(PROGRAMS[request.param], home, tmp_path):
         yield made
 
 
-async def test_nothing_that_a_repository_brings_for_agents_is_loaded(bench: Bench) -> None:
+async def test_nothing_that_a_repository_brings_for_agents_is_loaded(bench: AgentPlace) -> None:
     for path, content in TRAPS.items():
         (bench.tree / path).parent.mkdir(parents=True, exist_ok=True)
         (bench.tree / path).write_text(content)

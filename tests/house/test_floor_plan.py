@@ -65,7 +65,7 @@ def test_every_room_imports_only_rooms_to_its_right() -> None:
         ("events/log.py", "def f():\n    from journeyman.work_orders import order"),
         (
             "git/push.py",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from journeyman.steps import bench",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from journeyman.steps import context",
         ),
         ("gateway/prices.py", "from ..agents.base import Agent"),
         ("gateway/deep/prices.py", "from ...git import mirrors"),

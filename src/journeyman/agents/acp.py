@@ -18,8 +18,8 @@ from acp import schema
 from journeyman.agents.base import About, Assignment, OnHappening, Outcome
 from journeyman.agents.json_lines import parsed
 from journeyman.agents.limits import LONGEST_SAID, lines_of
-from journeyman.agents.story import Story
 from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
+from journeyman.agents.turn_recorder import Story
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Readiness, Running, Sandbox

@@ -13,8 +13,8 @@ from typing import Any
 from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
-from journeyman.agents.story import Story
 from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
+from journeyman.agents.turn_recorder import Story
 from journeyman.sandboxes.base import Sandbox
 
 _TOKEN = "JOURNEYMAN_DOOR_TOKEN"  # noqa: S105 - the variable's name

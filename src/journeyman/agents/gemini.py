@@ -15,8 +15,8 @@ from journeyman.agents.base import Assignment, OnHappening, Outcome
 from journeyman.agents.installed import InstalledAgent
 from journeyman.agents.json_lines import JsonLines
 from journeyman.agents.limits import LONGEST_SAID
-from journeyman.agents.story import Story
 from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
+from journeyman.agents.turn_recorder import Story
 from journeyman.sandboxes.base import Sandbox
 
 _SETTINGS = {

@@ -17,7 +17,7 @@ from journeyman.agents.base import Assignment, OnHappening, Outcome, StopReason,
 from journeyman.agents.builtin.reading import deliverable_in
 from journeyman.agents.builtin.tools import clip
 from journeyman.agents.limits import LONGEST_SAID
-from journeyman.agents.story import Story
+from journeyman.agents.turn_recorder import Story
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Running, Sandbox

@@ -22,5 +22,5 @@ class CleanupAnswer(BaseModel):
 
 @router.post("")
 async def cleanup(request: CleanupRequest, services: Given) -> CleanupAnswer:
-    removed = await services.control.tidy(dry_run=request.dry_run)
+    removed = await services.control.clean_up(dry_run=request.dry_run)
     return CleanupAnswer(dry_run=request.dry_run, removed=removed)

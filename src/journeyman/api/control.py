@@ -36,7 +36,7 @@ async def cancel(order: Order, services: Given) -> OneWorkOrder:
 @router.post("/resume", status_code=202)
 async def resume(order: Order, services: Given) -> OneWorkOrder:
     """Let a paused order go on from the step it was stopped in."""
-    return OneWorkOrder.of(await services.control.go_on(order.agent_work_order_id, after="pause"))
+    return OneWorkOrder.of(await services.control.requeue(order.agent_work_order_id, after="pause"))
 
 
 class RetryRequest(Body):
@@ -50,7 +50,7 @@ async def retry(order: Order, services: Given, request: RetryRequest | None = No
     order_id = order.agent_work_order_id
     if request is not None and request.from_step is not None:
         return OneWorkOrder.of(await services.control.retry_from(order_id, request.from_step))
-    return OneWorkOrder.of(await services.control.go_on(order_id, after="failure"))
+    return OneWorkOrder.of(await services.control.requeue(order_id, after="failure"))
 
 
 class ForkRequest(Body):

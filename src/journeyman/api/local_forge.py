@@ -18,7 +18,7 @@ from journeyman.api.models import (
 from journeyman.api.services import Given, Services
 from journeyman.errors import Conflict, InvalidRepository
 from journeyman.forges.base import Person, PullRequest
-from journeyman.forges.standing import note_state
+from journeyman.forges.pull_request_state import note_state
 from journeyman.git.branch_log import commits_of
 from journeyman.git.commits import JOURNEYMAN
 from journeyman.git.merge import merge

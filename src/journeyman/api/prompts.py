@@ -13,7 +13,7 @@ from journeyman.api.services import Given, Services
 from journeyman.api.work_orders import Order, repository_of
 from journeyman.errors import InvalidInput
 from journeyman.events.types import AgentNotice
-from journeyman.forges.standing import check_still_open
+from journeyman.forges.pull_request_state import check_still_open
 from journeyman.work_orders.order import WorkOrder, check_prompt
 from journeyman.work_orders.prompts import Mode, PromptStatus, mode_of
 

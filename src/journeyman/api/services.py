@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from journeyman.agents.base import Agent
 from journeyman.agents.small_model import SmallModel
 from journeyman.database import Database
-from journeyman.engine.control import Standstill, Stop
+from journeyman.engine.transitions import Standstill, Stop
 from journeyman.events.feed import Feed
 from journeyman.forges.base import Forge, PullRequestShelf
 from journeyman.gateway.gateway import Gateway
@@ -23,7 +23,7 @@ from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
-from journeyman.workflows.shelf import Shelf
+from journeyman.workflows.catalog import WorkflowCatalog
 
 
 class Control(Protocol):
@@ -37,7 +37,7 @@ class Control(Protocol):
         """The place in the line of every order that waits to be started."""
         ...
 
-    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder: ...
+    async def requeue(self, order_id: str, *, after: Standstill) -> WorkOrder: ...
 
     async def retry_from(self, order_id: str, step: str) -> WorkOrder: ...
 
@@ -47,7 +47,7 @@ class Control(Protocol):
         """Take a person's decision on a step that waits for it; None means the one that does."""
         ...
 
-    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+    async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of; says what went, or would go."""
         ...
 
@@ -67,7 +67,7 @@ class Services:
     agents: Mapping[str, Agent]
     """By name; the first is the one that orders get when they name none."""
     gateway: Gateway
-    workflows: Shelf
+    workflows: WorkflowCatalog
     refresh_branch: Callable[[WorkOrder], None]
     """Looks, beside the answer, whether people have pushed to the branch of an order at rest."""
     order_accepted: Callable[[], None]

@@ -33,7 +33,7 @@ from journeyman.api.submission import check_choices, submit
 from journeyman.errors import Conflict, InvalidRepository, NotFound
 from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderChanged, GithubPullRequestUpdated, StoredEvent
-from journeyman.forges.standing import note_state
+from journeyman.forges.pull_request_state import note_state
 from journeyman.git.progress import phase_marks
 from journeyman.git.remote_branch import newest_head
 from journeyman.settings import Settings

@@ -10,8 +10,8 @@ from typing import Any
 
 from journeyman.cli.client import Client
 from journeyman.cli.embedded import ensure_server
+from journeyman.cli.render import Story
 from journeyman.cli.screen import console, line, note, print_json, print_json_line, styled, warn
-from journeyman.cli.story import Story
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.settings import Settings
 

@@ -18,8 +18,8 @@ from journeyman.events.types import (
     RepositoryCommandsFound,
 )
 from journeyman.git.mirrors import Mirror
+from journeyman.knowledge.command_cache import CommandCache
 from journeyman.knowledge.commands import Commands, call_in, expand
-from journeyman.knowledge.shelf import CommandShelf
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.schema import StepSpec
@@ -30,7 +30,7 @@ _HEARD = frozenset({"explore", "plan", "build", "answer"})
 _SHOWN = 2000
 
 
-async def tell_commands(shelf: CommandShelf, orders: WorkOrders, order: WorkOrder, mirror: Mirror) -> None:
+async def tell_commands(shelf: CommandCache, orders: WorkOrders, order: WorkOrder, mirror: Mirror) -> None:
     """Say which commands the repository brings, once in an order's life."""
     assert order.base_commit_sha is not None
     found = await shelf.at(mirror, order.base_commit_sha)
@@ -47,7 +47,7 @@ async def tell_commands(shelf: CommandShelf, orders: WorkOrders, order: WorkOrde
 
 
 async def expansion(
-    shelf: CommandShelf, mirror: Mirror, commit: str, text: str
+    shelf: CommandCache, mirror: Mirror, commit: str, text: str
 ) -> tuple[str, Callable[[str], Event] | None]:
     """A prompt as agents are to see it, and what its step has to tell about that."""
     call = call_in(text)
@@ -70,7 +70,7 @@ async def expansion(
 class Calls:
     """The calls of commands in what one step of an order is given."""
 
-    shelf: CommandShelf
+    shelf: CommandCache
     orders: WorkOrders
     order: WorkOrder
     spec: StepSpec

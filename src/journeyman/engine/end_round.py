@@ -29,7 +29,7 @@ async def end_round(
     order = await workshop.orders.get(order_id)
     if order.is_at_rest:
         return order.status
-    is_cleared = await workshop.set_down(order)
+    is_cleared = await workshop.tear_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
     ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)

@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from journeyman import telemetry
-from journeyman.engine.outlast import NO_ROOM
-from journeyman.engine.people import meet_people
+from journeyman.engine.approvals import Siblings, approved
 from journeyman.engine.retries import some_jitter, wait_before_retry
-from journeyman.engine.waiting import Siblings, approved
+from journeyman.engine.store_retries import NO_ROOM
+from journeyman.engine.sync_remote import sync_remote
 from journeyman.engine.workshop import Workshop, order_context
 from journeyman.errors import (
     AgentFailed,
@@ -41,7 +41,7 @@ from journeyman.events.types import (
     WorkflowPhaseStarted,
 )
 from journeyman.steps import VERBS
-from journeyman.steps.bench import ChecksOutdated, StepBroken
+from journeyman.steps.context import ChecksOutdated, StepBroken
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND, outdated
 from journeyman.work_orders.order import StepRecord, StepStatus, WorkOrder
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
@@ -89,7 +89,7 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
 async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | None:
     try:
         mirror, workspace = await workshop.prepare(order)
-        await meet_people(workshop, order.agent_work_order_id, mirror, workspace)
+        await sync_remote(workshop, order.agent_work_order_id, mirror, workspace)
     except Exception as error:
         return as_ours(error)
     return None
@@ -244,9 +244,9 @@ async def _attempt(step: _Attempts, record: StepRecord) -> tuple[Done, Journeyma
     try:
         async with asyncio.timeout(spec.timeout) as limit:
             order = await step.workshop.orders.get(step.order_id)
-            bench = await step.workshop.lay_bench(order, spec, step.done, limit, save_output)
-            bench = replace(bench, attempt=record.attempts, saved_output=step.saved_output)
-            output = await VERBS[spec.kind](bench)
+            context = await step.workshop.step_context(order, spec, step.done, limit, save_output)
+            context = replace(context, attempt=record.attempts, saved_output=step.saved_output)
+            output = await VERBS[spec.kind](context)
     except TimeoutError as error:
         ours = _timed_out(spec) if limit.expired() else as_ours(error)
         return _failed(spec.kind, ours), ours

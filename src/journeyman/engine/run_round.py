@@ -17,11 +17,11 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfiguredInstance
 
-from journeyman.engine.control import Rest, Stop, rest, what_pauses
+from journeyman.engine.approvals import Siblings, heed
 from journeyman.engine.end_round import end_round
-from journeyman.engine.outlast import outlast
 from journeyman.engine.perform_step import begin_round, perform
-from journeyman.engine.waiting import Siblings, heed
+from journeyman.engine.store_retries import retry_until_stored
+from journeyman.engine.transitions import Stop, Suspension, suspend, what_pauses
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Superseded
 from journeyman.workflows.progress import Done, Move, next_moves, to_repeat
@@ -51,16 +51,16 @@ class Rounds(DBOSConfiguredInstance):
             try:
                 return await self._tell_story(workshop, order_id, round, attempt, definition)
             except Superseded:
-                return await self._let_go(order_id)
+                return await self._detach(order_id)
             except asyncio.CancelledError:
                 if order_id not in self._stops and order_id not in self._lost:
                     raise
                 # It was asked for and ends here: what follows must not count as cancelled.
                 self._tasks[order_id].uncancel()
                 if order_id in self._lost:
-                    return await self._let_go(order_id)
+                    return await self._detach(order_id)
                 stop = self._stops[order_id]
-                return (await outlast(lambda: rest(workshop, order_id, stop))).status
+                return (await retry_until_stored(lambda: suspend(workshop, order_id, stop))).status
 
     async def _tell_story(
         self, workshop: Workshop, order_id: str, round: int, attempt: int, definition: dict[str, Any]
@@ -70,7 +70,7 @@ class Rounds(DBOSConfiguredInstance):
         if beginning.status == "skipped":
             return "over already"
         if (because := what_pauses([beginning])) is not None:
-            return await _rest(workshop, order_id, "paused", because)
+            return await _suspend(workshop, order_id, "paused", because)
         done: dict[str, Done] = {}
         if beginning.status == "completed":
             waiting: set[str] = set()
@@ -83,14 +83,14 @@ class Rounds(DBOSConfiguredInstance):
                     *(self._perform(workshop, order_id, move, done, siblings) for move in moves)
                 )
                 if (because := what_pauses(ends)) is not None:
-                    return await _rest(workshop, order_id, "paused", because)
+                    return await _suspend(workshop, order_id, "paused", because)
                 ended = dict(zip(names, ends, strict=True))
                 waiting = {name for name, end in ended.items() if end.status == "awaiting_approval"}
                 done |= {name: end for name, end in ended.items() if name not in waiting}
                 if again := to_repeat(workflow, done):
                     await self._reopen(workshop, order_id, round, again)
                     done = {name: end for name, end in done.items() if name not in again}
-        return await outlast(lambda: end_round(workshop, order_id, workflow, beginning, done))
+        return await retry_until_stored(lambda: end_round(workshop, order_id, workflow, beginning, done))
 
     async def _begin(self, workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
         return Done(
@@ -117,8 +117,8 @@ class Rounds(DBOSConfiguredInstance):
 
     async def _await_decisions(self, workshop: Workshop, order_id: str, steps: set[str]) -> str:
         """Nothing can move before a person decides: the attempt ends, and the decision begins the next."""
-        status = await _rest(workshop, order_id, "awaiting_approval")
-        await outlast(lambda: heed(self._workshop, order_id, steps))
+        status = await _suspend(workshop, order_id, "awaiting_approval")
+        await retry_until_stored(lambda: heed(self._workshop, order_id, steps))
         return status
 
     async def _reopen(self, workshop: Workshop, order_id: str, round: int, steps: frozenset[str]) -> None:
@@ -126,15 +126,15 @@ class Rounds(DBOSConfiguredInstance):
             {"name": "reopen"}, workshop.orders.reopen_steps, order_id, round, sorted(steps)
         )
 
-    async def _let_go(self, order_id: str) -> str:
+    async def _detach(self, order_id: str) -> str:
         """Somebody else has the order: end what runs here, and touch nothing of it."""
-        await self._workshop.let_go(order_id)
+        await self._workshop.detach(order_id)
         return "superseded"
 
     async def stop(self, order_id: str, stop: Stop) -> None:
         """Stop a round that runs here, in the middle of a step too; returns when all of it has ended."""
         if order_id not in self._tasks:
-            await rest(self._workshop, order_id, stop)
+            await suspend(self._workshop, order_id, stop)
         # It may have begun in the meantime.
         if (task := self._tasks.get(order_id)) is not None:
             self._stops[order_id] = stop
@@ -144,7 +144,7 @@ class Rounds(DBOSConfiguredInstance):
             finally:
                 del self._stops[order_id]
 
-    async def lose(self, order_id: str) -> None:
+    async def revoke(self, order_id: str) -> None:
         """End a round of an order that is not ours any more; returns when all of it has ended."""
         if (task := self._tasks.get(order_id)) is not None:
             self._lost.add(order_id)
@@ -177,17 +177,17 @@ class Rounds(DBOSConfiguredInstance):
 
 
 async def _begin_once(workshop: Workshop, order_id: str, round: int, attempt: int) -> dict[str, Any]:
-    return asdict(await outlast(lambda: begin_round(workshop, order_id, round, attempt)))
+    return asdict(await retry_until_stored(lambda: begin_round(workshop, order_id, round, attempt)))
 
 
 async def _perform_once(
     workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
 ) -> dict[str, Any]:
-    return asdict(await outlast(lambda: perform(workshop, order_id, move, done, siblings)))
+    return asdict(await retry_until_stored(lambda: perform(workshop, order_id, move, done, siblings)))
 
 
 # The last thing of a round is no durable step: it may be repeated, and the round's end is stored after it.
 
 
-async def _rest(workshop: Workshop, order_id: str, how: Rest, because: Done | None = None) -> str:
-    return (await outlast(lambda: rest(workshop, order_id, how, because=because))).status
+async def _suspend(workshop: Workshop, order_id: str, how: Suspension, because: Done | None = None) -> str:
+    return (await retry_until_stored(lambda: suspend(workshop, order_id, how, because=because))).status

@@ -150,7 +150,7 @@ class Claims:
             rows = (await connection.execute(query)).mappings().all()
         return [order_of(row) for row in rows]
 
-    async def requeue(self, held: Held, reason: str) -> bool:
+    async def reclaim(self, held: Held, reason: str) -> bool:
         """Take an order from a worker that does not go on with it; False when it was too late for that.
 
         Steps that were cut off count as not done; whoever takes the order up next begins with them. An order
@@ -201,7 +201,7 @@ class Claims:
             await writing.tell(order_id, *told)
         return True
 
-    async def beat(self, worker_id: str, name: str) -> bool:
+    async def heartbeat(self, worker_id: str, name: str) -> bool:
         """Give a sign of life. False when this worker had been given up, or is new."""
         async with self._database.writing() as connection:
             beaten = await connection.execute(
@@ -214,13 +214,13 @@ class Claims:
             )
         return False
 
-    async def signs_of_life(self) -> dict[str, int]:
+    async def heartbeats(self) -> dict[str, int]:
         """How often each worker has given one."""
         async with self._database.reading() as connection:
             rows = (await connection.execute(select(workers.c.worker_id, workers.c.beats))).all()
         return {row.worker_id: row.beats for row in rows}
 
-    async def strike_off(self, worker_id: str, beats: int) -> bool:
+    async def expire(self, worker_id: str, beats: int) -> bool:
         """Count a worker as dead, unless it gave a sign of life since."""
         async with self._database.writing() as connection:
             gone = await connection.execute(
@@ -228,7 +228,7 @@ class Claims:
             )
         return bool(gone.rowcount)
 
-    async def sign_off(self, worker_id: str) -> None:
+    async def deregister(self, worker_id: str) -> None:
         """A worker that holds nothing any more leaves."""
         async with self._database.writing() as connection:
             await connection.execute(delete(workers).where(workers.c.worker_id == worker_id))

@@ -14,7 +14,7 @@ RESCUES = 3
 """How often an order without progress is begun again before it is given up."""
 
 
-class Stillness(Generic[Key]):
+class StallTimer(Generic[Key]):
     """Since when each number has not changed, as seen from here."""
 
     def __init__(self) -> None:

@@ -19,14 +19,14 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from journeyman import telemetry
 from journeyman.database import engine_database
-from journeyman.engine.control import Stop, go_on
+from journeyman.engine.cleanup import clean_up
 from journeyman.engine.give_up import give_up
 from journeyman.engine.prompts import next_round
 from journeyman.engine.queue import next_to_start
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
-from journeyman.engine.tidy import tidy
-from journeyman.engine.watchdog import Patience, Stillness, remedy
+from journeyman.engine.transitions import Stop, requeue
+from journeyman.engine.watchdog import Patience, StallTimer, remedy
 from journeyman.engine.workshop import Workshop
 from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
@@ -61,8 +61,8 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping: dict[str, asyncio.Task[None]] = {}
         self._patience = Patience(stalled_seconds=workshop.settings.stall_seconds)
-        self._orders_still: Stillness[tuple[str, int]] = Stillness()
-        self._workers_still: Stillness[str] = Stillness()
+        self._orders_still: StallTimer[tuple[str, int]] = StallTimer()
+        self._workers_still: StallTimer[str] = StallTimer()
         self._rescues: Counter[str] = Counter()
         self._tidying = asyncio.Lock()
         url, engine = engine_database(database_url, home)
@@ -83,7 +83,7 @@ class Worker:
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
         await self._workshop.end_leftovers()
-        await self._claims.beat(self.worker_id, socket.gethostname())
+        await self._claims.heartbeat(self.worker_id, socket.gethostname())
         DBOS.launch()
         for order in await self._claims.orders_held_by(self.worker_id):
             if order.status == "pending":  # claimed, and cut off before the engine knew of it
@@ -107,10 +107,10 @@ class Worker:
         async with self._deciding:
             await self._rounds.stop(order_id, stop)
 
-    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+    async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of; says what went, or would go."""
         async with self._tidying:
-            return await tidy(self._workshop, deciding=self._deciding, dry_run=dry_run)
+            return await clean_up(self._workshop, deciding=self._deciding, dry_run=dry_run)
 
     async def stop(self) -> None:
         """Stop taking work. What is running is cut off here and goes on elsewhere, or at the next start."""
@@ -120,13 +120,13 @@ class Worker:
         await self._rounds.interrupt()
         if self._workshop.is_shared:
             await self._hand_over(self.worker_id, "its worker was stopped")
-            await self._claims.sign_off(self.worker_id)
+            await self._claims.deregister(self.worker_id)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
 
     async def _keep_tidy(self) -> None:
         while True:
             try:
-                for what in await self.tidy():
+                for what in await self.clean_up():
                     telemetry.logger().info("tidied", what=what)
             except Exception as error:
                 # Whatever it is, it may pass, and the disk would fill if this loop ended.
@@ -158,7 +158,7 @@ class Worker:
         for order_id in await orders.orders_with_prompts():
             await orders.start_prompt(order_id, next_round)
         for order_id in await orders.due_to_resume():
-            await go_on(self._workshop, order_id, after="pause")
+            await requeue(self._workshop, order_id, after="pause")
         async with self._deciding:
             taken = await self._claims.claim(
                 self.worker_id,
@@ -190,7 +190,7 @@ class Worker:
             try:
                 await self._look_after_own()
                 if shared:
-                    await self._claims.beat(self.worker_id, socket.gethostname())
+                    await self._claims.heartbeat(self.worker_id, socket.gethostname())
                     beaten = time.monotonic()
                     await self._look_after_others()
                     self._news.set()
@@ -234,26 +234,26 @@ class Worker:
             "order_without_progress", agent_work_order_id=held.order_id, remedy=what, reason=why
         )
         self._rescues[held.order_id] += 1
-        await self._rounds.lose(held.order_id)
+        await self._rounds.revoke(held.order_id)
         if what == "give up":
             await give_up(self._workshop, held, why)
         else:
-            await self._claims.requeue(held, why)
+            await self._claims.reclaim(held, why)
         self.wake()
 
     async def _look_after_others(self) -> None:
         lease = self._workshop.settings.worker_lease_seconds
-        beats = await self._claims.signs_of_life()
+        beats = await self._claims.heartbeats()
         still = self._workers_still.watch(beats, time.monotonic())
         for worker_id, count in beats.items():
             if worker_id != self.worker_id and still[worker_id] > lease:
-                await self._claims.strike_off(worker_id, count)
-        for worker_id in await self._claims.holders() - (await self._claims.signs_of_life()).keys():
+                await self._claims.expire(worker_id, count)
+        for worker_id in await self._claims.holders() - (await self._claims.heartbeats()).keys():
             await self._hand_over(worker_id, "its worker gave no sign of life")
 
     async def _hand_over(self, worker_id: str, reason: str) -> None:
         for held in await self._claims.held_by(worker_id):
-            if await self._claims.requeue(held, reason):
+            if await self._claims.reclaim(held, reason):
                 telemetry.logger().warning(
                     "order_requeued", agent_work_order_id=held.order_id, worker_id=worker_id, reason=reason
                 )
@@ -261,4 +261,4 @@ class Worker:
     async def _lose(self, order_ids: set[str]) -> None:
         for order_id in order_ids:
             telemetry.logger().warning("order_lost", agent_work_order_id=order_id)
-            await self._rounds.lose(order_id)
+            await self._rounds.revoke(order_id)

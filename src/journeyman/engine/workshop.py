@@ -20,8 +20,8 @@ from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
 from journeyman.agents.small_model import SmallModel
 from journeyman.engine.commands import Calls, expansion, tell_commands
 from journeyman.engine.naming import ask_for_names, naming
-from journeyman.engine.outlast import NO_ROOM
 from journeyman.engine.store import Bundle, Claims
+from journeyman.engine.store_retries import NO_ROOM
 from journeyman.errors import Conflict, JourneymanError, NotFound, StoreUnavailable, Superseded
 from journeyman.events.types import (
     FileLeftOut,
@@ -42,11 +42,11 @@ from journeyman.git.run import host_author
 from journeyman.git.trees import LeftOut
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
-from journeyman.knowledge.shelf import CommandShelf
+from journeyman.knowledge.command_cache import CommandCache
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.homes import Homes
 from journeyman.settings import Settings
-from journeyman.steps.bench import Bench
+from journeyman.steps.context import StepContext
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -79,7 +79,7 @@ class Workshop:
     """Names orders; without one their names are made from their tasks."""
     is_shared: bool = False
     """Whether workers on other machines may go on with what was begun here."""
-    commands: CommandShelf = field(default_factory=CommandShelf)
+    commands: CommandCache = field(default_factory=CommandCache)
     _open: dict[str, Workspace] = field(default_factory=dict)
     """The workspaces of orders whose rounds run here."""
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
@@ -198,14 +198,14 @@ class Workshop:
         """The commit that the order's branch is at."""
         return await (await self._open_workspace(order, self.repository(order))).head()
 
-    async def lay_bench(
+    async def step_context(
         self,
         order: WorkOrder,
         spec: StepSpec,
         done: Mapping[str, Done],
         time_limit: asyncio.Timeout,
         save_output: Callable[[BaseModel], Awaitable[None]],
-    ) -> Bench:
+    ) -> StepContext:
         repository = self.repository(order)
         forge = self.forges[repository.forge]
         workspace = await self._open_workspace(order, repository)
@@ -225,12 +225,12 @@ class Workshop:
             asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]
             task = rework_task(task, asked) if asked else task
         task = await self._with_set_aside(task, order, workspace)
-        return Bench(
+        return StepContext(
             order=order,
             round=order.round,
             spec=spec,
             task=task,
-            context=context,
+            variables=context,
             done=done,
             settings=self.settings,
             orders=self.orders,
@@ -247,7 +247,7 @@ class Workshop:
             keep=lambda: self.keep(order.agent_work_order_id, workspace),
         )
 
-    async def set_down(
+    async def tear_down(
         self,
         order: WorkOrder,
         *,
@@ -338,7 +338,7 @@ class Workshop:
             told = GitFilesLeftOut(step="snapshot", count=len(left_out), files=files)
             await self.orders.emit(order.agent_work_order_id, told)
 
-    async def let_go(self, order_id: str) -> None:
+    async def detach(self, order_id: str) -> None:
         """End what runs here of an order that somebody else has; its files are left as they are."""
         await self.sandboxes.cleanup(order_id)
         self._open.pop(order_id, None)

@@ -12,8 +12,8 @@ from pathlib import Path
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.faults import fault_of
 from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.rebase import SET_ASIDE
 from journeyman.git.run import git, run
-from journeyman.git.take_in import SET_ASIDE
 from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
 
 LARGEST_BYTES = 100_000_000

@@ -10,8 +10,8 @@ from journeyman.forges.base import Remote
 from journeyman.git.mirrors import Mirror
 from journeyman.git.progress import Progress
 from journeyman.git.push import leads_to
+from journeyman.git.rebase import ForeignCommit, foreign_commits
 from journeyman.git.run import git
-from journeyman.git.take_in import ForeignCommit, foreign_commits
 
 FOUND = "refs/journeyman/remote/"
 """What the remote's branch of an order was last found at, where that was not what the order pushed."""

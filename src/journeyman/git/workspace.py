@@ -18,8 +18,8 @@ from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import JOURNEYMAN, Message
 from journeyman.git.faults import fault_of
-from journeyman.git.handwritten import move_branch, write_commit
 from journeyman.git.locks import FileLock
+from journeyman.git.loose_objects import move_branch, write_commit
 from journeyman.git.mirrors import Mirror, checked_commit
 from journeyman.git.ownership import hand_over
 from journeyman.git.policy import EVERYTHING, CommitPolicy

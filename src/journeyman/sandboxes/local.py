@@ -19,7 +19,7 @@ from pathlib import Path
 from journeyman.errors import DiskQuotaExceeded, SandboxLost, SandboxUnavailable, StoreUnavailable
 from journeyman.sandboxes import jail, network, program
 from journeyman.sandboxes.base import Completed, Limits, OnOutput, Readiness, SandboxSpec, SandboxState
-from journeyman.sandboxes.hatch import Hatch
+from journeyman.sandboxes.fd_channel import FdChannel
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
 from journeyman.sandboxes.limits import ControlGroup, ControlGroups
 from journeyman.sandboxes.network import Network
@@ -48,7 +48,7 @@ class LocalSandbox:
         spec: SandboxSpec,
         isolation: str,
         wire: Wire,
-        hatch: Hatch,
+        fd_channel: FdChannel,
         process: subprocess.Popen[bytes],
         group: ControlGroup | None,
         directories: tuple[Path, ...],
@@ -59,7 +59,7 @@ class LocalSandbox:
         self.stopped_because: DiskQuotaExceeded | None = None
         self._isolation = isolation
         self._wire = wire
-        self._hatch = hatch
+        self._hatch = fd_channel
         self._process = process
         self._group = group
         self._resources = resources
@@ -374,7 +374,7 @@ class LocalSandboxes:
         loop = asyncio.get_running_loop()
         _, wire = await loop.create_connection(lambda: Wire(identifier_of(spec)), sock=ours)
         sandbox = LocalSandbox(
-            spec, self.isolation, wire, Hatch(our_hatch), process, group, directories, resources
+            spec, self.isolation, wire, FdChannel(our_hatch), process, group, directories, resources
         )
         resources.callback(asyncio.create_task(self._disk.watch(sandbox, first)).cancel)
         try:

@@ -9,7 +9,7 @@ import fcntl
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from journeyman.sandboxes.hatch import Hatch
+from journeyman.sandboxes.fd_channel import FdChannel
 from journeyman.sandboxes.wire import Answer, Wire
 
 _UNREAD_BYTES = 1_000_000
@@ -77,7 +77,7 @@ class Program:
 
 
 async def start(
-    wire: Wire, hatch: Hatch, command: Sequence[str], *, env: Mapping[str, str], cwd: str
+    wire: Wire, fd_channel: FdChannel, command: Sequence[str], *, env: Mapping[str, str], cwd: str
 ) -> Program:
     """Start a program; one that cannot be started ends with 126 or 127 and a complaint that says why."""
     pipes = [os.pipe() for _ in range(3)]
@@ -98,7 +98,9 @@ async def start(
             (await loop.connect_read_pipe(_reading(reader), os.fdopen(reading, "rb", 0)))[0]
             for reader, (reading, _) in ((stdout, pipes[1]), (stderr, pipes[2]))
         ]
-        request, ended = wire.begin(b"T", fields, room=4096, ahead=lambda number: hatch.lend(number, theirs))
+        request, ended = wire.begin(
+            b"T", fields, room=4096, ahead=lambda number: fd_channel.lend(number, theirs)
+        )
     finally:
         for descriptor in theirs:
             os.close(descriptor)

@@ -278,7 +278,7 @@ def spawn(command: Command, cwd: bytes, count: int, words: list[bytes], files: "
 def take(request: int) -> list[int]:
     """The open files that came for a request; those of a request that was never made are closed."""
     while True:
-        tag, rights, _, _ = hatch().recvmsg(4, 256, MSG_CMSG_CLOEXEC)
+        tag, rights, _, _ = fd_channel().recvmsg(4, 256, MSG_CMSG_CLOEXEC)
         data = b"".join(each for _, _, each in rights)
         files = [int.from_bytes(data[at : at + 4], sys.byteorder) for at in range(0, len(data), 4)]
         if int.from_bytes(tag, "big") == request:
@@ -298,13 +298,13 @@ def hand_out(request: int, port: int) -> None:
             made.bind(("127.0.0.1", 0))
             made.listen(128)
         rights = (_socket().SOL_SOCKET, _socket().SCM_RIGHTS, made.fileno().to_bytes(4, sys.byteorder))
-        hatch().sendmsg([request.to_bytes(4, "big")], [rights])
+        fd_channel().sendmsg([request.to_bytes(4, "big")], [rights])
     finally:
         made.close()
     send(b"E", request, b"0 0")
 
 
-def hatch() -> "Any":
+def fd_channel() -> "Any":
     if not hatches:
         hatches.append(_socket().socket(fileno=1))
     return hatches[0]

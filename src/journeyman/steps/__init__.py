@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pydantic import BaseModel
 
 from journeyman.steps import answer, build, explore, open_pull_request, plan, review, shell, verify
-from journeyman.steps.bench import Bench
+from journeyman.steps.context import StepContext
 
-Verb = Callable[[Bench], Awaitable[BaseModel]]
+Verb = Callable[[StepContext], Awaitable[BaseModel]]
 
 VERBS: Mapping[str, Verb] = {
     "explore": explore.run,

@@ -7,15 +7,15 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, question_prompt
 from journeyman.events.types import AgentAnswered
-from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.context import StepContext, finished_turn
 
 
 class AnswerOutput(BaseModel):
     text: str
 
 
-async def run(bench: Bench) -> AnswerOutput:
-    question = question_prompt(bench.order.round_prompt or bench.task, bench.order.initial_prompt)
-    outcome = finished_turn(await bench.agent_turn(ROLES["answer"], question))
-    await bench.emit(AgentAnswered(step=bench.spec.name, text=outcome.text))
+async def run(context: StepContext) -> AnswerOutput:
+    question = question_prompt(context.order.round_prompt or context.task, context.order.initial_prompt)
+    outcome = finished_turn(await context.agent_turn(ROLES["answer"], question))
+    await context.emit(AgentAnswered(step=context.spec.name, text=outcome.text))
     return AnswerOutput(text=outcome.text)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from journeyman.agents.roles import ROLES, subtask_prompt
 from journeyman.errors import AgentFailed
 from journeyman.events.types import AgentAnswered, SubtaskStarted
-from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.context import StepContext, finished_turn
 from journeyman.steps.plan import single_task
 
 
@@ -24,42 +24,45 @@ class BuildOutput(BaseModel):
     """The agent's own last words of each subtask; a claim, not evidence."""
 
 
-async def run(bench: Bench) -> BuildOutput:
-    plan = bench.plan or single_task(bench)
+async def run(context: StepContext) -> BuildOutput:
+    plan = context.plan or single_task(context)
     commits: list[str] = []
     said: list[str] = []
-    async with bench.writing():
+    async with context.writing():
         for number, subtask in enumerate(plan.subtasks, start=1):
-            earlier = await bench.workspace.find_commit(
-                step=bench.spec.name, subtask=number, round=bench.round, after=bench.order.redo_after_sha
+            earlier = await context.workspace.find_commit(
+                step=context.spec.name,
+                subtask=number,
+                round=context.round,
+                after=context.order.redo_after_sha,
             )
             if earlier is not None:
                 commits.append(earlier)
                 continue
-            await bench.emit(
+            await context.emit(
                 SubtaskStarted(
-                    step=bench.spec.name, number=number, of=len(plan.subtasks), title=subtask.title
+                    step=context.spec.name, number=number, of=len(plan.subtasks), title=subtask.title
                 )
             )
-            outcome = await bench.agent_turn(ROLES["build"], subtask_prompt(bench.task, plan, number))
-            commit_sha = await bench.commit("implementing", subtask.title, subtask=number)
+            outcome = await context.agent_turn(ROLES["build"], subtask_prompt(context.task, plan, number))
+            commit_sha = await context.commit("implementing", subtask.title, subtask=number)
             finished_turn(outcome)
             said.append(outcome.text)
             if commit_sha is not None:
                 commits.append(commit_sha)
     summary = "\n\n".join(filter(None, said))
     if not commits:
-        await _answer_instead(bench, summary)
+        await _answer_instead(context, summary)
     return BuildOutput(
         subtasks_count=len(plan.subtasks), commits=commits, changed=bool(commits), summary=summary
     )
 
 
-async def _answer_instead(bench: Bench, summary: str) -> None:
+async def _answer_instead(context: StepContext, summary: str) -> None:
     """A later prompt may need words alone ("Thanks!"); the order's own task may not."""
-    if bench.order.round_prompt is None or not summary:
+    if context.order.round_prompt is None or not summary:
         raise AgentFailed(
             "the agent finished without changing any file",
             hint="Say more exactly what should change, or choose another model.",
         )
-    await bench.emit(AgentAnswered(step=bench.spec.name, text=summary))
+    await context.emit(AgentAnswered(step=context.spec.name, text=summary))

@@ -6,13 +6,13 @@ Safe to repeat because nothing is changed: the repository is explored again.
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, exploring_prompt
-from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.context import StepContext, finished_turn
 
 
 class ExploreOutput(BaseModel):
     summary: str
 
 
-async def run(bench: Bench) -> ExploreOutput:
-    outcome = finished_turn(await bench.agent_turn(ROLES["explore"], exploring_prompt(bench.task)))
+async def run(context: StepContext) -> ExploreOutput:
+    outcome = finished_turn(await context.agent_turn(ROLES["explore"], exploring_prompt(context.task)))
     return ExploreOutput(summary=outcome.text)

@@ -16,13 +16,13 @@ from journeyman.events.types import (
 )
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import PullRequest
-from journeyman.forges.standing import check_still_open, note_state
+from journeyman.forges.pull_request_state import check_still_open, note_state
 from journeyman.git.progress import is_record
 from journeyman.git.push import BranchMoved
-from journeyman.git.take_in import has_foreign_commits
-from journeyman.steps.bench import Bench, ChecksOutdated
+from journeyman.git.rebase import has_foreign_commits
+from journeyman.steps.context import ChecksOutdated, StepContext
 from journeyman.steps.describe import issue_comment, pull_request_body
-from journeyman.steps.take_in import take_in_pushed
+from journeyman.steps.rebase import take_in_pushed
 
 _MOST_TRIES = 5
 """People who push faster than this are left to finish first."""
@@ -35,16 +35,16 @@ class PullRequestOutput(BaseModel):
     note: str = ""
 
 
-async def run(bench: Bench) -> PullRequestOutput:
-    head = await bench.workspace.head()
-    if await _changed_nothing(bench, head):
+async def run(context: StepContext) -> PullRequestOutput:
+    head = await context.workspace.head()
+    if await _changed_nothing(context, head):
         note = "Nothing is changed so far, so there is nothing to propose and no pull request."
-        await bench.emit(AgentNotice(step=bench.spec.name, text=note))
+        await context.emit(AgentNotice(step=context.spec.name, text=note))
         return PullRequestOutput(github_pull_request_url=None, number=None, commit_sha=head, note=note)
-    head = await _push(bench)
-    pull_request = await _open_or_update(bench)
-    if bench.order.github_issue_number:
-        await _comment(bench, pull_request)
+    head = await _push(context)
+    pull_request = await _open_or_update(context)
+    if context.order.github_issue_number:
+        await _comment(context, pull_request)
     return PullRequestOutput(
         github_pull_request_url=pull_request.url,
         number=pull_request.number,
@@ -55,63 +55,63 @@ async def run(bench: Bench) -> PullRequestOutput:
     )
 
 
-async def _changed_nothing(bench: Bench, head: str) -> bool:
+async def _changed_nothing(context: StepContext, head: str) -> bool:
     """Whether there is nothing to propose but test results; a plan is worth one."""
-    if head == bench.workspace.base_commit_sha:
+    if head == context.workspace.base_commit_sha:
         return True
-    if bench.order.pushed_commit_sha is not None:
+    if context.order.pushed_commit_sha is not None:
         return False
-    paths = await bench.workspace.mirror.changed_paths(bench.workspace.base_commit_sha, head)
+    paths = await context.workspace.mirror.changed_paths(context.workspace.base_commit_sha, head)
     return all(is_record(path) and path.endswith("/test_results.json") for path in paths)
 
 
-async def _push(bench: Bench) -> str:
+async def _push(context: StepContext) -> str:
     tries = 1
     while True:
-        order, head = await bench.orders.get(bench.order_id), await bench.workspace.head()
+        order, head = await context.orders.get(context.order_id), await context.workspace.head()
         if order.pushed_commit_sha != head:
-            await check_still_open(bench.orders, bench.forge, bench.repository, order)
-        await _check_the_checks(bench, head)
+            await check_still_open(context.orders, context.forge, context.repository, order)
+        await _check_the_checks(context, head)
         try:
-            await bench.workspace.push(
-                await bench.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head
+            await context.workspace.push(
+                await context.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head
             )
         except BranchMoved:
-            async with bench.workspace_lock:
-                if tries == _MOST_TRIES or await take_in_pushed(bench) is None:
+            async with context.workspace_lock:
+                if tries == _MOST_TRIES or await take_in_pushed(context) is None:
                     raise
             tries += 1
             continue
         if order.pushed_commit_sha != head:
             pushed = GitPushCompleted(git_branch_name=order.git_branch_name, commit_sha=head)
-            await bench.orders.change(bench.order_id, pushed, pushed_commit_sha=head)
+            await context.orders.change(context.order_id, pushed, pushed_commit_sha=head)
             failpoint("push_recorded")
         return head
 
 
-async def _check_the_checks(bench: Bench, head: str) -> None:
+async def _check_the_checks(context: StepContext, head: str) -> None:
     """Raise ChecksOutdated where people's commits came in after the round's checks."""
     checked = [
         done.output["commit_sha"]
-        for done in bench.done.values()
+        for done in context.done.values()
         if done.kind == "verify" and done.status == "completed"
     ]
-    if checked and await has_foreign_commits(bench.workspace, checked[-1], head):
+    if checked and await has_foreign_commits(context.workspace, checked[-1], head):
         raise ChecksOutdated("commits of people came in after the checks", hint="The checks run again.")
 
 
-async def _open_or_update(bench: Bench) -> PullRequest:
-    order = await bench.orders.get(bench.order_id)
+async def _open_or_update(context: StepContext) -> PullRequest:
+    order = await context.orders.get(context.order_id)
     body = pull_request_body(
         order,
-        await bench.orders.steps(bench.order_id),
-        await bench.orders.evidence(bench.order_id),
-        left_out=await bench.files_left_out(),
+        await context.orders.steps(context.order_id),
+        await context.orders.evidence(context.order_id),
+        left_out=await context.files_left_out(),
     )
-    await bench.orders.check_held(bench.order_id)
+    await context.orders.check_held(context.order_id)
     failpoint("pull_request_sent")
-    pull_request = await bench.forge.open_pull_request(
-        bench.repository,
+    pull_request = await context.forge.open_pull_request(
+        context.repository,
         branch=order.git_branch_name,
         base=order.base_branch or "",
         title=order.title,
@@ -123,7 +123,7 @@ async def _open_or_update(bench: Bench) -> PullRequest:
             github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
         )
         await note_state(
-            bench.orders,
+            context.orders,
             order,
             pull_request,
             created,
@@ -132,11 +132,11 @@ async def _open_or_update(bench: Bench) -> PullRequest:
         )
         failpoint("pull_request_recorded")
     else:
-        await note_state(bench.orders, order, pull_request)
+        await note_state(context.orders, order, pull_request)
     if pull_request.state != "open" or pull_request.was_created:
         return pull_request
-    pull_request = await bench.forge.update_pull_request(bench.repository, pull_request.number, body=body)
-    await bench.emit(
+    pull_request = await context.forge.update_pull_request(context.repository, pull_request.number, body=body)
+    await context.emit(
         GithubPullRequestUpdated(
             github_pull_request_url=pull_request.url, number=pull_request.number, draft=pull_request.draft
         )
@@ -144,13 +144,13 @@ async def _open_or_update(bench: Bench) -> PullRequest:
     return pull_request
 
 
-async def _comment(bench: Bench, pull_request: PullRequest) -> None:
-    order = await bench.orders.get(bench.order_id)
+async def _comment(context: StepContext, pull_request: PullRequest) -> None:
+    order = await context.orders.get(context.order_id)
     number = order.github_issue_number or ""
-    url = await bench.forge.comment_on_issue(
-        bench.repository,
+    url = await context.forge.comment_on_issue(
+        context.repository,
         number,
         issue_comment(order, pull_request.url),
         marker=f"<!-- journeyman:order={order.agent_work_order_id} -->",
     )
-    await bench.emit(GithubIssueCommented(github_issue_number=number, url=url))
+    await context.emit(GithubIssueCommented(github_issue_number=number, url=url))

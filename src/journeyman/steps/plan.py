@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from journeyman.agents.plan import Plan, Subtask, as_markdown
 from journeyman.agents.roles import ROLES, planning_prompt
 from journeyman.events.types import PlanCreated
-from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.context import StepContext, finished_turn
 
 
 class PlanOutput(BaseModel):
@@ -20,31 +20,31 @@ class PlanOutput(BaseModel):
     """False when there was no valid plan and the task stands alone."""
 
 
-async def run(bench: Bench) -> PlanOutput:
-    outcome = await bench.agent_turn(
-        ROLES["plan"], planning_prompt(bench.task, bench.explored), deliverable=Plan
+async def run(context: StepContext) -> PlanOutput:
+    outcome = await context.agent_turn(
+        ROLES["plan"], planning_prompt(context.task, context.explored), deliverable=Plan
     )
     finished_turn(outcome)
     planned = isinstance(outcome.deliverable, Plan)
-    plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(bench)
-    await bench.emit(
+    plan = outcome.deliverable if isinstance(outcome.deliverable, Plan) else single_task(context)
+    await context.emit(
         PlanCreated(
-            step=bench.spec.name,
+            step=context.spec.name,
             reasoning=plan.reasoning,
             subtasks=[subtask.title for subtask in plan.subtasks],
         )
     )
-    async with bench.writing():
-        await bench.commit(
+    async with context.writing():
+        await context.commit(
             "planning",
-            f"Plan: {bench.order.title}",
-            records={"plan.md": as_markdown(plan, bench.task).encode()},
+            f"Plan: {context.order.title}",
+            records={"plan.md": as_markdown(plan, context.task).encode()},
         )
     return PlanOutput(reasoning=plan.reasoning, subtasks=plan.subtasks, planned=planned)
 
 
-def single_task(bench: Bench) -> Plan:
+def single_task(context: StepContext) -> Plan:
     return Plan(
         reasoning="There is no plan: the task is carried out as a whole.",
-        subtasks=[Subtask(title=bench.subject or "The task", instructions=bench.task)],
+        subtasks=[Subtask(title=context.subject or "The task", instructions=context.task)],
     )

@@ -9,21 +9,21 @@ from journeyman.agents.review import Review
 from journeyman.agents.roles import ROLES, reviewing_prompt
 from journeyman.errors import AgentFailed
 from journeyman.events.types import ReviewCompleted
-from journeyman.steps.bench import Bench, finished_turn
+from journeyman.steps.context import StepContext, finished_turn
 
 
-async def run(bench: Bench) -> Review:
-    commit_sha = await bench.workspace.head()
-    prompt = reviewing_prompt(bench.task, bench.workspace.base_commit_sha)
-    outcome = finished_turn(await bench.agent_turn(ROLES["review"], prompt, deliverable=Review))
+async def run(context: StepContext) -> Review:
+    commit_sha = await context.workspace.head()
+    prompt = reviewing_prompt(context.task, context.workspace.base_commit_sha)
+    outcome = finished_turn(await context.agent_turn(ROLES["review"], prompt, deliverable=Review))
     review = outcome.deliverable
     if not isinstance(review, Review):
         raise AgentFailed(
             "the reviewing agent handed over no verdict", hint="Try again, or choose another model."
         )
-    await bench.emit(
+    await context.emit(
         ReviewCompleted(
-            step=bench.spec.name,
+            step=context.spec.name,
             commit_sha=commit_sha,
             verdict=review.verdict,
             summary=review.summary,

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from journeyman.steps.bench import Bench, StepBroken
+from journeyman.steps.context import StepBroken, StepContext
 from journeyman.workflows.templates import render_command
 
 _OUTPUT_KEPT = 20_000
@@ -26,38 +26,38 @@ class ShellOutput(BaseModel):
     output: str
 
 
-async def run(bench: Bench) -> ShellOutput:
-    command = render_command(bench.spec.command or "", bench.context)
-    async with bench.writing():
-        if (earlier := await _committed(bench)) is not None:
+async def run(context: StepContext) -> ShellOutput:
+    command = render_command(context.spec.command or "", context.variables)
+    async with context.writing():
+        if (earlier := await _committed(context)) is not None:
             return _judged(earlier)
-        sandbox = await bench.open_sandbox(True)
+        sandbox = await context.open_sandbox(True)
         completed = await sandbox.execute_command(
-            command, timeout=bench.spec.timeout or bench.settings.sandbox_command_timeout_seconds
+            command, timeout=context.spec.timeout or context.settings.sandbox_command_timeout_seconds
         )
         text = completed.output[-_OUTPUT_KEPT:]
         output = ShellOutput(exit_code=completed.exit_code, output=text, **_fields(text))
-        if completed.exit_code == 0 or _round_goes_on(bench):
-            await bench.save_output(output)
-            await bench.commit(bench.order.current_phase or "implementing", f"Run {bench.spec.name}")
+        if completed.exit_code == 0 or _round_goes_on(context):
+            await context.save_output(output)
+            await context.commit(context.order.current_phase or "implementing", f"Run {context.spec.name}")
     if completed.timed_out:
         raise StepBroken("the command did not end in time", output, hint="Give the step a longer `timeout`.")
     return _judged(output)
 
 
-async def _committed(bench: Bench) -> ShellOutput | None:
+async def _committed(context: StepContext) -> ShellOutput | None:
     """The result of a command whose commit is there, though the step was cut off before it could end."""
-    if bench.saved_output is None:
+    if context.saved_output is None:
         return None
-    commit = await bench.workspace.find_commit(
-        step=bench.spec.name, round=bench.round, after=bench.order.redo_after_sha
+    commit = await context.workspace.find_commit(
+        step=context.spec.name, round=context.round, after=context.order.redo_after_sha
     )
-    return None if commit is None else ShellOutput.model_validate(bench.saved_output)
+    return None if commit is None else ShellOutput.model_validate(context.saved_output)
 
 
-def _round_goes_on(bench: Bench) -> bool:
+def _round_goes_on(context: StepContext) -> bool:
     """Whether later steps go on from what a failed command left: not if it is tried again."""
-    return bench.spec.on_failure == "continue" and bench.attempt > bench.spec.retries
+    return context.spec.on_failure == "continue" and context.attempt > context.spec.retries
 
 
 def _judged(output: ShellOutput) -> ShellOutput:

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
 from journeyman.events.types import AgentNotice, VerificationAttemptCompleted
-from journeyman.steps.bench import Bench, finished_turn
-from journeyman.steps.take_in import take_in_pushed
+from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.rebase import take_in_pushed
 from journeyman.verification.detect import detect_checks
 from journeyman.verification.records import as_dict, summary, test_results
 from journeyman.verification.run import Verdict, look, run_checks
@@ -34,34 +34,34 @@ class VerifyOutput(BaseModel):
     summary: str
 
 
-async def run(bench: Bench) -> VerifyOutput:
-    async with bench.writing():
-        await bench.commit("testing", "Keep uncommitted changes")
-        if bench.order.pushed_commit_sha is not None:
-            await take_in_pushed(bench)
+async def run(context: StepContext) -> VerifyOutput:
+    async with context.writing():
+        await context.commit("testing", "Keep uncommitted changes")
+        if context.order.pushed_commit_sha is not None:
+            await take_in_pushed(context)
         attempt = 1
         failures: list[str] = []
-        verdict, commit_sha = await _check(bench, attempt)
-        while verdict.passed is False and attempt < bench.settings.verification_attempts:
+        verdict, commit_sha = await _check(context, attempt)
+        while verdict.passed is False and attempt < context.settings.verification_attempts:
             failures.append(_failing(verdict))
             role = ROLES["build"]
             if is_stuck(failures):
                 role = ROLES["debug"]
                 notice = "the same checks fail after every repair: a debugging agent takes over"
-                await bench.emit(AgentNotice(step=bench.spec.name, text=notice))
-            outcome = await bench.agent_turn(role, fixing_prompt(bench.task, failures[-1], attempt))
-            fixed = await bench.commit("testing", f"Fix what the checks found: {summary(verdict)}")
+                await context.emit(AgentNotice(step=context.spec.name, text=notice))
+            outcome = await context.agent_turn(role, fixing_prompt(context.task, failures[-1], attempt))
+            fixed = await context.commit("testing", f"Fix what the checks found: {summary(verdict)}")
             finished_turn(outcome)
             if fixed is None:
                 break
             attempt += 1
-            verdict, commit_sha = await _check(bench, attempt)
-        await bench.commit(
+            verdict, commit_sha = await _check(context, attempt)
+        await context.commit(
             "testing",
             f"Record test results: {summary(verdict)}",
             records={
                 "test_results.json": test_results(
-                    verdict, commit_sha, attempt, agent_work_order_id=bench.order_id
+                    verdict, commit_sha, attempt, agent_work_order_id=context.order_id
                 )
             },
         )
@@ -80,20 +80,20 @@ def is_stuck(failures: Sequence[str]) -> bool:
     return len(failures) >= _SAME_FAILURES and len(last) == 1
 
 
-async def _check(bench: Bench, attempt: int) -> tuple[Verdict, str]:
-    commit_sha = await bench.workspace.head()
-    async with bench.clean_sandbox(commit_sha) as sandbox:
+async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
+    commit_sha = await context.workspace.head()
+    async with context.clean_sandbox(commit_sha) as sandbox:
         verdict = await run_checks(
             sandbox,
             detect_checks(await look(sandbox)),
-            timeout=bench.settings.verification_timeout_seconds,
-            may_install=bench.settings.sandbox_network == "open",
+            timeout=context.settings.verification_timeout_seconds,
+            may_install=context.settings.sandbox_network == "open",
         )
     results = [as_dict(check) for check in verdict.checks]
     evidence = Evidence(
-        agent_work_order_id=bench.order_id,
-        round=bench.round,
-        step=bench.spec.name,
+        agent_work_order_id=context.order_id,
+        round=context.round,
+        step=context.spec.name,
         attempt=attempt,
         commit_sha=commit_sha,
         passed=verdict.passed,
@@ -102,14 +102,14 @@ async def _check(bench: Bench, attempt: int) -> tuple[Verdict, str]:
         created_at=datetime.now(UTC),
     )
     told = VerificationAttemptCompleted(
-        step=bench.spec.name,
+        step=context.spec.name,
         attempt=attempt,
         passed=evidence.passed,
         commit_sha=commit_sha,
         checks=results,
         summary=evidence.summary,
     )
-    await bench.orders.save_evidence(evidence, told, verification=_verification(verdict))
+    await context.orders.save_evidence(evidence, told, verification=_verification(verdict))
     return verdict, commit_sha
 
 

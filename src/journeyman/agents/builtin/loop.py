@@ -30,8 +30,8 @@ from journeyman.agents.builtin.compaction import compacted, is_nearly_full, part
 from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
 from journeyman.agents.builtin.reading import deliverable_in, problems, shown
 from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
-from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
+from journeyman.agents.event_buffer import EventBuffer
 from journeyman.agents.limits import LONGEST_SAID
 from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Answer, Gateway, ModelCall
@@ -80,7 +80,7 @@ class Turn:
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._telling = Telling(tell, assignment.limits)
+        self._telling = EventBuffer(tell, assignment.limits)
         self._gateway = gateway
         self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from journeyman.engine.control import Round, go_on
 from journeyman.engine.prompts import WORKFLOW_OF
+from journeyman.engine.transitions import Round, requeue
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.events.log import read_all
@@ -110,7 +110,7 @@ async def retry_from(workshop: Workshop, order_id: str, step: str) -> WorkOrder:
             f"the order is {order.status}, so no step can be done again", hint="Cancel it first, or wait."
         )
     before, head = await _place_of(workshop, order, round, step)
-    return await go_on(
+    return await requeue(
         workshop,
         order_id,
         after="end",

@@ -15,7 +15,7 @@ from journeyman.workflows.references import did_you_mean
 from journeyman.workflows.schema import Workflow
 
 
-class Shelf:
+class WorkflowCatalog:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         for trouble in self.ignored():

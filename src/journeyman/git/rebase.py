@@ -52,7 +52,7 @@ class _Own:
     """A commit, on no branch, of what is not committed."""
 
 
-class Clash(Conflict):
+class RebaseConflict(Conflict):
     """People and the order changed the same lines."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class Clash(Conflict):
         self.paths = paths
 
 
-async def take_in(
+async def rebase(
     workspace: Workspace, theirs: str, *, pushed_sha: str | None, set_aside: str | None = None
 ) -> TakenIn | None:
     """Put what is ours and not pushed on top of what the remote's branch is at. None: nothing to take in.
@@ -89,9 +89,9 @@ async def take_in(
         kept = {f"{REPLACED}{workspace.order_id}/{own.head}": own.head} if own.commits else {}
         try:
             head, loose = await _replay_all(mirror, own, theirs)
-        except Clash as clash:
+        except RebaseConflict as clash:
             if set_aside is None:
-                raise Clash(clash.paths) from None
+                raise RebaseConflict(clash.paths) from None
             head, loose = theirs, None
             kept[set_aside] = own.loose or own.head
         commits, count = await _foreign_to(workspace, theirs, before)
@@ -145,7 +145,7 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
         raise fault_of(answer.error, "merge-tree")
     tree, *paths = answer.output.decode(errors="backslashreplace").rstrip("\0").split("\0")
     if answer.exit_code == 1:
-        raise Clash(list(dict.fromkeys(map(one_line, paths))))
+        raise RebaseConflict(list(dict.fromkeys(map(one_line, paths))))
     if tree == before:
         return onto
     kept = [

@@ -9,10 +9,10 @@ import asyncio
 import time
 from typing import Any
 
-from journeyman.engine.again import fork, retry_from
-from journeyman.engine.colleague import Colleague
-from journeyman.engine.control import Standstill, Stop, check_rest, go_on, rest, stay_paused
-from journeyman.engine.waiting import decide
+from journeyman.engine.approvals import decide
+from journeyman.engine.redo import fork, retry_from
+from journeyman.engine.transitions import Standstill, Stop, check_suspend, requeue, stay_paused, suspend
+from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, Superseded, Transient
 from journeyman.work_orders.approvals import Answer
@@ -22,8 +22,8 @@ _ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 
 
-class Steering:
-    def __init__(self, workshop: Workshop, worker: Colleague | None) -> None:
+class OrderControl:
+    def __init__(self, workshop: Workshop, worker: WorkerHandle | None) -> None:
         self._workshop = workshop
         self._worker = worker
 
@@ -39,14 +39,14 @@ class Steering:
         """
         deadline = time.monotonic() + _ANSWER_SECONDS
         orders = self._workshop.orders
-        while check_rest(order := await orders.get(order_id), stop) or (
+        while check_suspend(order := await orders.get(order_id), stop) or (
             stop == "paused" and order.resume_at is not None
         ):
             if order.worker_id is None:
                 try:
                     if order.status == stop:
                         return await stay_paused(self._workshop, order)
-                    return await rest(self._workshop, order_id, stop, if_still=order)
+                    return await suspend(self._workshop, order_id, stop, if_still=order)
                 except Superseded:
                     continue  # somebody has just taken it up, or let it go on
             if self._worker is not None and order.worker_id == self._worker.worker_id:
@@ -63,22 +63,22 @@ class Steering:
             await asyncio.sleep(_LOOK_SECONDS)
         return order
 
-    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+    async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of on this machine; says what went, or would go."""
         if self._worker is None:
             raise Conflict(
                 "this server has no worker, and workers clear away what they left on their own machines",
                 hint="Ask a server that was started without --no-worker; each worker does it every hour.",
             )
-        return await self._worker.tidy(dry_run=dry_run)
+        return await self._worker.clean_up(dry_run=dry_run)
 
     async def positions(self) -> dict[str, int]:
         """The place in the line of every order that waits to be started."""
         return await self._workshop.claims.positions()
 
-    async def go_on(self, order_id: str, *, after: Standstill) -> WorkOrder:
+    async def requeue(self, order_id: str, *, after: Standstill) -> WorkOrder:
         """Let a paused, failed or cancelled order go on from the step it was stopped at."""
-        order = await go_on(self._workshop, order_id, after=after)
+        order = await requeue(self._workshop, order_id, after=after)
         self.wake()
         return order
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from journeyman.engine.control import pauses_in_a_row, steps_to_redo, what_pauses, with_retry
+from journeyman.engine.transitions import pauses_in_a_row, steps_to_redo, what_pauses, with_retry
 from journeyman.errors import Category
 from journeyman.events.types import (
     AgentWorkOrderPaused,

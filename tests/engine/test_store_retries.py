@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from journeyman.engine.outlast import outlast
+from journeyman.engine.store_retries import retry_until_stored
 from journeyman.errors import StoreUnavailable
 
 
@@ -17,7 +17,7 @@ async def test_what_the_store_did_not_take_is_done_again(fault: Exception) -> No
             raise faults.pop()
         return "done"
 
-    assert await outlast(act) == "done"
+    assert await retry_until_stored(act) == "done"
 
 
 async def test_a_fault_that_is_not_the_stores_is_passed_on() -> None:
@@ -25,4 +25,4 @@ async def test_a_fault_that_is_not_the_stores_is_passed_on() -> None:
         raise PermissionError(errno.EACCES, "no")
 
     with pytest.raises(PermissionError):
-        await outlast(act)
+        await retry_until_stored(act)

@@ -86,13 +86,13 @@ class ChecksOutdated(JourneymanError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class StepContext:
     order: WorkOrder
     round: int
     spec: StepSpec
     task: str
     """What is wanted: the step's own prompt where its workflow gives one, else the order's."""
-    context: Mapping[str, Any]
+    variables: Mapping[str, Any]
     """What templates may read: the order and the outputs of earlier steps."""
     done: Mapping[str, Done]
     """The steps that ended before this one, by name."""

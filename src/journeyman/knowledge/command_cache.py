@@ -19,7 +19,7 @@ from journeyman.knowledge.commands import (
 _KEPT = 64
 
 
-class CommandShelf:
+class CommandCache:
     def __init__(self) -> None:
         self._known: dict[str, Commands] = {}
 

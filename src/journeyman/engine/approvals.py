@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from journeyman.engine.again import from_step_on
-from journeyman.engine.control import go_on
+from journeyman.engine.redo import from_step_on
+from journeyman.engine.transitions import requeue
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidInput, NotAllowed
 from journeyman.events.types import ApprovalDecided, ApprovalRequested
@@ -169,7 +169,7 @@ async def _take_effect(workshop: Workshop, order_id: str, answer: Approval) -> W
         # The work goes on from what there is: only the commits so far no longer count as having done it.
         changes = {"redo_after_sha": answer.commit_sha, "start_commit_sha": None}
     try:
-        return await go_on(workshop, order_id, after="approval", redo=redo, **changes)
+        return await requeue(workshop, order_id, after="approval", redo=redo, **changes)
     except Conflict:  # it was let go on by another decision, or by `heed`, in this moment
         return await workshop.orders.get(order_id)
 

@@ -31,7 +31,7 @@ from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
 
 Stop = Literal["paused", "cancelled"]
-Rest = Stop | Literal["awaiting_approval"]
+Suspension = Stop | Literal["awaiting_approval"]
 Standstill = Literal["pause", "failure", "approval", "end"]
 
 
@@ -46,7 +46,7 @@ class Round:
     """Whether the workflow is the order's own."""
 
 
-_MAY_REST: dict[Rest, frozenset[Status]] = {
+_MAY_REST: dict[Suspension, frozenset[Status]] = {
     "paused": frozenset({"pending", "running"}),
     "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
     "awaiting_approval": frozenset({"running"}),
@@ -64,7 +64,7 @@ _RESTED: dict[Standstill, tuple[Status, ...]] = {
 }
 
 
-def check_rest(order: WorkOrder, stop: Rest) -> bool:
+def check_suspend(order: WorkOrder, stop: Suspension) -> bool:
     """Whether there is anything to do; a Conflict when the order's state does not allow it."""
     if order.status == stop:
         return False
@@ -120,10 +120,10 @@ def with_retry(end: Done, events: Iterable[StoredEvent]) -> Done:
     return replace(end, retry_after=pause)
 
 
-async def rest(
+async def suspend(
     workshop: Workshop,
     order_id: str,
-    stop: Rest,
+    stop: Suspension,
     *,
     because: Done | None = None,
     if_still: WorkOrder | None = None,
@@ -137,9 +137,9 @@ async def rest(
     order = await workshop.orders.get(order_id)
     if if_still is not None:
         check_unmoved(order, if_still)  # before anything of it ends, and again where it is written
-    if not check_rest(order, stop):
+    if not check_suspend(order, stop):
         return order
-    await workshop.set_down(
+    await workshop.tear_down(
         order,
         keep_workspace=stop != "cancelled",
         is_held=if_still is None,
@@ -176,7 +176,7 @@ async def stay_paused(workshop: Workshop, order: WorkOrder) -> WorkOrder:
     return await workshop.orders.change_if_free(order, told, resume_at=None)
 
 
-def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event:
+def _told(stop: Suspension, because: Done | None, resume_at: datetime | None) -> Event:
     if stop == "cancelled":
         return (
             AgentWorkOrderCancelled(reason=because.error_message, hint=because.hint)
@@ -195,7 +195,7 @@ def _told(stop: Rest, because: Done | None, resume_at: datetime | None) -> Event
     )
 
 
-async def go_on(
+async def requeue(
     workshop: Workshop,
     order_id: str,
     *,

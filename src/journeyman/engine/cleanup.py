@@ -17,11 +17,11 @@ from dbos import DBOS
 
 from journeyman import telemetry
 from journeyman.access.store import AnsweredRequests
-from journeyman.engine.control import rest
+from journeyman.engine.transitions import suspend
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, JourneymanError
 from journeyman.events import log
-from journeyman.forges.standing import note_state
+from journeyman.forges.pull_request_state import note_state
 from journeyman.git import upkeep
 from journeyman.git.workspace import ORDERS, SNAPSHOTS
 from journeyman.work_orders.deadlines import Overdue, overdue
@@ -48,7 +48,7 @@ class _Chore:
     do: Callable[[], Awaitable[None]]
 
 
-async def tidy(workshop: Workshop, *, deciding: asyncio.Lock, dry_run: bool = False) -> list[str]:
+async def clean_up(workshop: Workshop, *, deciding: asyncio.Lock, dry_run: bool = False) -> list[str]:
     """What went, or with `dry_run` would go, in words. While `deciding` is held no order is started.
 
     Safe to repeat because what is gone stays gone.
@@ -72,7 +72,7 @@ async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_
     for order in await workshop.orders.unfinished():
         if (why := overdue(order, workshop.settings, now)) is not None:
             what = f"{order.agent_work_order_id}: {why.reason}"
-            yield _Chore(what, partial(_let_go, workshop, deciding, order, why))
+            yield _Chore(what, partial(_detach, workshop, deciding, order, why))
     mirrors: dict[Path, Refs] = {}
     async for orders in _pages(workshop):
         chatty = await log.with_chatter(
@@ -90,11 +90,11 @@ async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_
             yield _Chore(f"loose objects of {mirror.path.name}", partial(upkeep.pack, mirror))
 
 
-async def _let_go(workshop: Workshop, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
+async def _detach(workshop: Workshop, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
     """Cancel an order that has waited too long; one that goes on in the same moment is left alone."""
     because = Done(status="failed", error_message=why.reason, error_category="conflict", hint=why.hint)
     async with deciding:
-        await rest(workshop, order.agent_work_order_id, "cancelled", because=because, if_still=order)
+        await suspend(workshop, order.agent_work_order_id, "cancelled", because=because, if_still=order)
 
 
 async def _chores_of_stores(workshop: Workshop, now: datetime) -> AsyncIterator[_Chore]:

@@ -7,8 +7,8 @@ from typing import Any
 from journeyman.agents.base import ModelCalled, Noticed, OnHappening, ToolFinished, ToolStarted
 from journeyman.agents.builtin.patience import ATTEMPTS
 from journeyman.agents.builtin.reading import shown
-from journeyman.agents.builtin.telling import Telling
 from journeyman.agents.builtin.tools import clip
+from journeyman.agents.event_buffer import EventBuffer
 from journeyman.agents.limits import OutputLimits
 from journeyman.errors import JourneymanError
 from journeyman.gateway.accounts import CallRecord
@@ -20,7 +20,7 @@ _LONGEST_NAME = 200
 
 class Story:
     def __init__(self, tell: OnHappening, *, max_calls: int, limits: OutputLimits | None = None) -> None:
-        self._telling = Telling(tell, limits)
+        self._telling = EventBuffer(tell, limits)
         self._one_at_a_time = asyncio.Lock()
         self._max_calls = max_calls
         self._calls = 0

@@ -27,7 +27,7 @@ _GATHER_CHARACTERS = 1000
 _LAST_WORDS = 4000
 
 
-class Telling:
+class EventBuffer:
     """End with `flush`: nothing may be left untold, and no task behind."""
 
     def __init__(self, tell: OnHappening, limits: OutputLimits | None = None) -> None:

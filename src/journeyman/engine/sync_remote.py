@@ -5,16 +5,16 @@ is answered from what there is, whatever people did.
 """
 
 from journeyman.engine.workshop import Workshop
-from journeyman.forges.standing import check_still_open
+from journeyman.forges.pull_request_state import check_still_open
 from journeyman.git.mirrors import FreshMirror
 from journeyman.git.push import gone
-from journeyman.git.take_in import SET_ASIDE, Clash
+from journeyman.git.rebase import SET_ASIDE, RebaseConflict
 from journeyman.git.workspace import Workspace
-from journeyman.steps.take_in import take_in_commits
+from journeyman.steps.rebase import rebase_onto_remote
 from journeyman.work_orders.order import WorkOrder
 
 
-async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, workspace: Workspace) -> None:
+async def sync_remote(workshop: Workshop, order_id: str, mirror: FreshMirror, workspace: Workspace) -> None:
     """Take in what they pushed; raise a Conflict where they ended the pull request or deleted the branch.
 
     A prompt whose round begins where both sides clash begins from theirs: what is ours is set aside for the
@@ -36,7 +36,7 @@ async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, wo
         order.round_prompt is not None and not only_asks and not await _has_begun(workshop, order)
     )
     try:
-        await take_in_commits(
+        await rebase_onto_remote(
             workshop.orders,
             workshop.settings,
             order,
@@ -45,7 +45,7 @@ async def meet_people(workshop: Workshop, order_id: str, mirror: FreshMirror, wo
             keep=lambda: workshop.keep(order_id, workspace),
             set_aside=aside if may_begin_anew else None,
         )
-    except Clash:
+    except RebaseConflict:
         if not only_asks:
             raise
 

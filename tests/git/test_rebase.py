@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from journeyman.git.push import BranchGone, BranchMoved
-from journeyman.git.take_in import Clash, TakenIn, has_foreign_commits, take_in
+from journeyman.git.rebase import RebaseConflict, TakenIn, has_foreign_commits, rebase
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, Bench, git, message, remote_of, status, tracked
+from tests.git.places import ADA, ORDER, GitPlace, git, message, remote_of, status, tracked
 
 ASIDE = f"refs/journeyman/set-aside/{ORDER}/2"
 
@@ -30,14 +30,14 @@ def push_as_a_person(source: Path, branch: str, **files: str) -> str:
     return git(source, "rev-parse", branch)
 
 
-async def taken(bench: Bench, workspace: Workspace, pushed: str | None, **more: str) -> TakenIn | None:
+async def taken(bench: GitPlace, workspace: Workspace, pushed: str | None, **more: str) -> TakenIn | None:
     theirs = await workspace.mirror.fetch_branch(remote_of(bench.source), workspace.branch)
     assert theirs is not None
-    return await take_in(workspace, theirs, pushed_sha=pushed, **more)
+    return await rebase(workspace, theirs, pushed_sha=pushed, **more)
 
 
 @pytest.fixture
-async def pushed(bench: Bench, workspace: Workspace) -> str:
+async def pushed(bench: GitPlace, workspace: Workspace) -> str:
     """One commit of the order, on the remote."""
     first = await commit(workspace, work="one\ntwo\nthree\n")
     await workspace.push(remote_of(bench.source), expected_sha=None)
@@ -45,7 +45,7 @@ async def pushed(bench: Bench, workspace: Workspace) -> str:
 
 
 async def test_our_unpushed_commits_are_put_on_top_of_theirs(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     second = await commit(workspace, more="more\n")
     theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
@@ -70,7 +70,7 @@ async def test_our_unpushed_commits_are_put_on_top_of_theirs(
 
 
 async def test_without_commits_of_our_own_the_branch_becomes_theirs(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
     result = await taken(bench, workspace, pushed)
@@ -80,7 +80,7 @@ async def test_without_commits_of_our_own_the_branch_becomes_theirs(
 
 
 async def test_what_is_not_committed_comes_along_and_stays_uncommitted(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     (workspace.tree / "work.txt").write_text("one\ntwo\nTHREE\n")
     (workspace.tree / "new.txt").write_text("new\n")
@@ -96,12 +96,12 @@ async def test_what_is_not_committed_comes_along_and_stays_uncommitted(
 
 
 async def test_a_clash_changes_nothing_and_names_the_files(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     ours = await commit(workspace, work="one\nours\nthree\n", fine="fine\n")
     (workspace.tree / "loose.txt").write_text("loose\n")
     theirs = push_as_a_person(bench.source, workspace.branch, work="one\ntheirs\nthree\n")
-    with pytest.raises(Clash) as raised:
+    with pytest.raises(RebaseConflict) as raised:
         await taken(bench, workspace, pushed)
     assert raised.value.paths == ["work.txt"]
     assert "work.txt" in raised.value.message
@@ -114,7 +114,7 @@ async def test_a_clash_changes_nothing_and_names_the_files(
 
 
 async def test_a_clash_can_be_begun_anew_from_their_side_with_ours_kept(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, work="one\nours\nthree\n")
     (workspace.tree / "loose.txt").write_text("loose\n")
@@ -132,7 +132,7 @@ async def test_a_clash_can_be_begun_anew_from_their_side_with_ours_kept(
 
 
 async def test_what_people_did_as_well_is_not_done_twice(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="the same\n")
     last = await commit(workspace, most="only ours\n")
@@ -144,7 +144,7 @@ async def test_what_people_did_as_well_is_not_done_twice(
 
 
 async def test_commits_that_a_person_took_out_of_the_branch_do_not_come_back(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="more\n")
     git(bench.source, "branch", "--force", workspace.branch, "main")
@@ -156,7 +156,7 @@ async def test_commits_that_a_person_took_out_of_the_branch_do_not_come_back(
 
 
 async def test_a_push_that_a_crash_made_us_forget_is_recognised(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     second = await commit(workspace, more="more\n")
     await workspace.push(remote_of(bench.source), expected_sha=pushed)
@@ -167,7 +167,9 @@ async def test_a_push_that_a_crash_made_us_forget_is_recognised(
     assert await has_foreign_commits(workspace, second, result.head)
 
 
-async def test_a_branch_that_never_was_ours_is_left_to_its_owner(bench: Bench, workspace: Workspace) -> None:
+async def test_a_branch_that_never_was_ours_is_left_to_its_owner(
+    bench: GitPlace, workspace: Workspace
+) -> None:
     ours = await commit(workspace, work="one\n")
     git(bench.source, "branch", workspace.branch, "main")
     push_as_a_person(bench.source, workspace.branch, person="mine\n")
@@ -178,7 +180,7 @@ async def test_a_branch_that_never_was_ours_is_left_to_its_owner(bench: Bench, w
 
 
 async def test_a_crash_between_branch_and_files_never_undoes_what_people_did(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     """The branch has moved and the files have not: taken as they are they would revert the person."""
     theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
@@ -191,14 +193,14 @@ async def test_a_crash_between_branch_and_files_never_undoes_what_people_did(
     assert not await again.has_changes()
 
 
-async def test_only_what_others_made_is_foreign(bench: Bench, workspace: Workspace, pushed: str) -> None:
+async def test_only_what_others_made_is_foreign(bench: GitPlace, workspace: Workspace, pushed: str) -> None:
     second = await commit(workspace, more="more\n")
     assert not await has_foreign_commits(workspace, pushed, second)
     assert await has_foreign_commits(workspace, second, pushed), "it does not even lead there"
 
 
 async def test_nothing_of_the_repository_runs_while_it_is_merged(
-    bench: Bench, workspace: Workspace, pushed: str, tmp_path: Path
+    bench: GitPlace, workspace: Workspace, pushed: str, tmp_path: Path
 ) -> None:
     canary = tmp_path / "canary"
     (workspace.tree / ".gitattributes").write_text("* merge=evil filter=evil diff=evil\n")
@@ -216,7 +218,7 @@ async def test_nothing_of_the_repository_runs_while_it_is_merged(
 
 
 async def test_a_branch_that_people_deleted_is_not_made_again(
-    bench: Bench, workspace: Workspace, pushed: str
+    bench: GitPlace, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="more\n")
     git(bench.source, "branch", "-D", workspace.branch)

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from journeyman.engine.control import Stop
+from journeyman.engine.transitions import Stop
 from journeyman.engine.workers import Worker
 
 T = TypeVar("T")
 
 
-class Colleague:
+class WorkerHandle:
     """Made on the worker's loop, used on any other."""
 
     def __init__(self, worker: Worker) -> None:
@@ -30,9 +30,9 @@ class Colleague:
         """Pause or cancel an order of this worker. When this returns nothing of it runs any more."""
         await self._over_there(self._worker.stop_here(order_id, stop))
 
-    async def tidy(self, *, dry_run: bool = False) -> list[str]:
+    async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of; says what went, or would go."""
-        return await self._over_there(self._worker.tidy(dry_run=dry_run))
+        return await self._over_there(self._worker.clean_up(dry_run=dry_run))
 
     async def _over_there(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))

@@ -10,7 +10,7 @@ import pytest
 from journeyman.errors import Conflict
 from journeyman.forges.base import Person
 from journeyman.git.commits import identity
-from journeyman.git.handwritten import move_branch, write_commit
+from journeyman.git.loose_objects import move_branch, write_commit
 from tests.git.places import ADA, git
 
 BRANCH = "refs/heads/main"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.engine.control import rest
-from journeyman.engine.waiting import Siblings, approved, decide, heed
+from journeyman.engine.approvals import Siblings, approved, decide, heed
+from journeyman.engine.transitions import suspend
 from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, NotAllowed
 from journeyman.git.commits import Message
@@ -86,7 +86,7 @@ async def test_what_is_sent_back_while_others_work_waits_for_them(
     await decide(workshop, order_id, "gate", "rework", "with sum()")
     assert not await approved(workshop, order, GATE)
     assert await decisions(workshop, order) == ["rework"], "it is not asked again before that was done"
-    await rest(workshop, order_id, "awaiting_approval")
+    await suspend(workshop, order_id, "awaiting_approval")
     await heed(workshop, order_id, ["gate"])
     again = await workshop.orders.get(order_id)
     assert (again.status, again.redo_after_sha) == ("pending", again.base_commit_sha)
@@ -99,7 +99,7 @@ async def test_a_decision_that_came_while_the_order_went_to_rest_takes_effect(
 ) -> None:
     order_id = order.agent_work_order_id
     await decide(workshop, order_id, "gate", "approved", "")
-    await rest(workshop, order_id, "awaiting_approval")
+    await suspend(workshop, order_id, "awaiting_approval")
     await heed(workshop, order_id, ["gate"])
     assert (await workshop.orders.get(order_id)).status == "pending"
 

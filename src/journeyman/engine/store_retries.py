@@ -18,7 +18,7 @@ _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 15.0
 
 
-async def outlast(act: Callable[[], Awaitable[T]]) -> T:
+async def retry_until_stored(act: Callable[[], Awaitable[T]]) -> T:
     """Do something that is safe to repeat, until the store takes it."""
     pause = _FIRST_PAUSE_SECONDS
     while True:

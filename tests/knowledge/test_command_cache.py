@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from journeyman.knowledge.shelf import CommandShelf
-from tests.git.places import Bench, commit_files, git, make_repository
+from journeyman.knowledge.command_cache import CommandCache
+from tests.git.places import GitPlace, commit_files, git, make_repository
 
 
 async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path: Path) -> None:
@@ -21,10 +21,10 @@ async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path
     (source / ".claude/commands/leak.md").symlink_to(secret)
     git(source, "add", "-A")
     git(source, "commit", "-qm", "Link")
-    bench = Bench(source, tmp_path / "home", "git_worktree")
+    bench = GitPlace(source, tmp_path / "home", "git_worktree")
     workspace = await bench.open()
     (workspace.tree / ".claude/commands/fix.md").write_text("Do harm.")
-    read = await CommandShelf().at(workspace.mirror, workspace.base_commit_sha)
+    read = await CommandCache().at(workspace.mirror, workspace.base_commit_sha)
     assert [(one.name, one.body) for one in read.commands] == [
         ("fix", "Fix $1."),
         ("web:test", "Test the page."),
@@ -34,14 +34,14 @@ async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path
 
 
 async def test_a_directory_that_is_a_link_and_one_that_is_not_there(tmp_path: Path) -> None:
-    shelf = CommandShelf()
+    shelf = CommandCache()
     source = make_repository(tmp_path / "source", {"elsewhere/fix.md": "Fix it."})
-    plain = await Bench(source, tmp_path / "home", "git_worktree").open()
+    plain = await GitPlace(source, tmp_path / "home", "git_worktree").open()
     nothing = await shelf.at(plain.mirror, plain.base_commit_sha)
     assert (nothing.commands, nothing.problems) == ((), ())
     (source / ".claude").mkdir()
     (source / ".claude/commands").symlink_to("../elsewhere")
     commit_files(source, {})
-    linked = await Bench(source, tmp_path / "other", "git_worktree").open()
+    linked = await GitPlace(source, tmp_path / "other", "git_worktree").open()
     [problem] = (await shelf.at(linked.mirror, linked.base_commit_sha)).problems
     assert (problem.path, "link" in problem.message) == (".claude/commands", True)

@@ -15,7 +15,7 @@ from journeyman.errors import SandboxLost
 _TAG_BYTES = 4
 
 
-class Hatch:
+class FdChannel:
     def __init__(self, end: socket.socket) -> None:
         self._end = end
         end.setblocking(False)

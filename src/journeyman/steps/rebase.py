@@ -7,27 +7,27 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 
 from journeyman.events.types import GitCommitsTakenIn
-from journeyman.git.take_in import TakenIn, take_in
+from journeyman.git.rebase import TakenIn, rebase
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
-from journeyman.steps.bench import Bench
+from journeyman.steps.context import StepContext
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
 
-async def take_in_pushed(bench: Bench) -> TakenIn | None:
+async def take_in_pushed(context: StepContext) -> TakenIn | None:
     """Look at the remote's branch and take in what is new there; for the holder of the workspace's lock."""
-    order = await bench.orders.get(bench.order_id)
-    theirs = await bench.workspace.mirror.fetch_branch(await bench.remote(), order.git_branch_name)
+    order = await context.orders.get(context.order_id)
+    theirs = await context.workspace.mirror.fetch_branch(await context.remote(), order.git_branch_name)
     if theirs is None:
         return None
-    return await take_in_commits(
-        bench.orders, bench.settings, order, bench.workspace, theirs, keep=bench.keep
+    return await rebase_onto_remote(
+        context.orders, context.settings, order, context.workspace, theirs, keep=context.keep
     )
 
 
-async def take_in_commits(
+async def rebase_onto_remote(
     orders: WorkOrders,
     settings: Settings,
     order: WorkOrder,
@@ -43,7 +43,7 @@ async def take_in_commits(
     await workspace.mirror.check_checkout(
         theirs, max_files=settings.repository_max_files, max_bytes=settings.repository_max_bytes
     )
-    taken = await take_in(workspace, theirs, pushed_sha=order.pushed_commit_sha, set_aside=set_aside)
+    taken = await rebase(workspace, theirs, pushed_sha=order.pushed_commit_sha, set_aside=set_aside)
     if taken is None:
         return None
     await keep()
