@@ -34,7 +34,7 @@ from journeyman.sandboxes.relay import relay
 from journeyman.settings import Settings, load_settings
 from tests.agents.installed import INSTALLED
 from tests.gateway.ledgers import open_door
-from tests.sandboxes.workshop import give_away
+from tests.sandboxes.specs import give_away
 from tests.standins.plain_sandbox import PlainSandbox
 
 _TIMES = 1.2

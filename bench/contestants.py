@@ -3,7 +3,7 @@
     python bench/contestants.py NAME MODEL_URL DIRECTORY
 
 pydantic-ai's runs as its documentation shows, without a jail. Ours takes the road that a step takes: prepared
-by the workshop, in its jail, with every event in the store.
+with a worker's parts, in its jail, with every event in the store.
 """
 
 import asyncio
@@ -54,9 +54,13 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman import database, telemetry
     from journeyman.access.redaction import Redactor
     from journeyman.agents.builtin.agent import BuiltinAgent
+    from journeyman.agents.catalog import AgentCatalog
     from journeyman.agents.roles import ROLES
+    from journeyman.engine.handover import Handover
+    from journeyman.engine.repositories import Repositories
+    from journeyman.engine.resources import WorkerResources
     from journeyman.engine.store import Claims
-    from journeyman.engine.workshop import Workshop
+    from journeyman.engine.workspaces import OpenWorkspaces
     from journeyman.events.feed import Feed
     from journeyman.forges.local import LocalForge
     from journeyman.gateway.gateway import Gateway
@@ -77,17 +81,19 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     orders = WorkOrders(store, Feed(store), redactor)
     sandboxes = LocalSandboxes(settings)
     ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
-    workshop = Workshop(
+    repositories = Repositories(
+        settings=settings,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        forges={"local": LocalForge(store, settings.server_url)},
+    )
+    agents = {"builtin": BuiltinAgent(Gateway(settings, ledger), settings)}
+    resources = WorkerResources(
         settings=settings,
         orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
+        workspaces=OpenWorkspaces(Workspaces(settings.home / "workspaces"), repositories, sandboxes),
         sandboxes=sandboxes,
-        forges={"local": LocalForge(store, settings.server_url)},
-        agents={"builtin": BuiltinAgent(Gateway(settings, ledger), settings)},
-        claims=Claims(store, orders),
-        worker_id="bench",
-        homes=Homes(settings.home / "sessions"),
+        agents=AgentCatalog(agents, Homes(settings.home / "sessions")),
+        handover=Handover(Claims(store, orders), "bench"),
     )
     order_id, now = new_order_id(), datetime.now(UTC)
     order = WorkOrder(
@@ -106,13 +112,13 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         updated_at=now,
     )
     await orders.create(order)
-    await workshop.prepare(order)
+    await resources.checkout.prepare(order)
     order, step = await orders.get(order_id), StepSpec(name="build", kind="build")
     async with asyncio.timeout(None) as limit:
-        bench = await workshop.step_context(order, step, {}, limit, _keep_nothing)
-        outcome = await bench.agent_turn(ROLES["build"], _TASK)
+        context = await resources.step_contexts.build(order, step, {}, limit, _keep_nothing)
+        outcome = await context.agent_turn(ROLES["build"], _TASK)
     assert outcome.stop_reason == "finished", outcome
-    await workshop.tear_down(order)
+    await resources.teardown.tear_down(order)
     await sandboxes.close()
     await store.close()
 

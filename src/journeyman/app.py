@@ -16,6 +16,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -32,6 +33,7 @@ from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
 from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.agents.catalog import AgentCatalog
 from journeyman.agents.claude_code import ClaudeCode
 from journeyman.agents.codex import Codex
 from journeyman.agents.gemini import Gemini
@@ -41,12 +43,15 @@ from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
 from journeyman.api.services import Services
 from journeyman.database import Database
+from journeyman.engine.handover import Handover, MirrorOf, current_mirror
 from journeyman.engine.order_control import OrderControl
 from journeyman.engine.refresh import BranchRefresh
+from journeyman.engine.repositories import Repositories
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.store import Claims
 from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.engine.workers import Worker, worker_id_of
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.workspaces import OpenWorkspaces
 from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
 from journeyman.files.databases import check_database
@@ -88,7 +93,8 @@ class Parts:
     github: GitHubForge
     local: LocalForge
     sandboxes: LocalSandboxes
-    workshop: Workshop
+    resources: WorkerResources
+    mirror_of: MirrorOf
     refresh: BranchRefresh
 
     @asynccontextmanager
@@ -120,20 +126,22 @@ def build(settings: Settings, feed: Feed | None = None) -> Parts:
     github = GitHubForge(settings)
     local = LocalForge(store, settings.server_url)
     sandboxes = LocalSandboxes(settings)
-    workshop = Workshop(
+    small_model = SmallModel(gateway, settings.small_model) if settings.small_model else None
+    repositories = Repositories(
+        settings=settings,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        forges={"github": github, "local": local},
+    )
+    handover = Handover(Claims(store, orders), worker_id_of(settings.home), is_shared=not store.is_sqlite)
+    resources = WorkerResources(
         settings=settings,
         orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
+        workspaces=OpenWorkspaces(Workspaces(settings.home / "workspaces"), repositories, sandboxes),
         sandboxes=sandboxes,
-        forges={"github": github, "local": local},
-        claims=Claims(store, orders),
-        small_model=SmallModel(gateway, settings.small_model) if settings.small_model else None,
-        worker_id=worker_id_of(settings.home),
-        is_shared=not store.is_sqlite,
-        agents=_agents(settings, gateway, door),
-        homes=Homes(settings.home / "sessions"),
+        agents=AgentCatalog(_agents(settings, gateway, door), Homes(settings.home / "sessions"), small_model),
+        handover=handover,
     )
+    mirror_of = partial(current_mirror, repositories, handover)
     return Parts(
         settings=settings,
         store=store,
@@ -143,21 +151,22 @@ def build(settings: Settings, feed: Feed | None = None) -> Parts:
         github=github,
         local=local,
         sandboxes=sandboxes,
-        workshop=workshop,
-        refresh=BranchRefresh(workshop),
+        resources=resources,
+        mirror_of=mirror_of,
+        refresh=BranchRefresh(orders, repositories, mirror_of),
     )
 
 
 @asynccontextmanager
 async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
     """A worker on the running loop, and how others reach it."""
-    settings, workshop = parts.settings, parts.workshop
+    settings, resources = parts.settings, parts.resources
     url = database.database_url(settings.database_url, settings.home)
-    worker = Worker(workshop, database_url=url, home=settings.home)
+    worker = Worker(resources, database_url=url, home=settings.home)
     models = filter(None, (settings.model, settings.small_model))
     async with (
         parts.in_use(parts.sandboxes.watch_disk(), *(parts.gateway.prepare(model) for model in models)),
-        parts.store.only_worker(workshop.worker_id),
+        parts.store.only_worker(resources.worker_id),
     ):
         await parts.door.open()
         try:
@@ -171,19 +180,22 @@ async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
 
 
 def _services(parts: Parts, worker: WorkerHandle | None) -> Services:
-    workshop, order_control = parts.workshop, OrderControl(parts.workshop, worker)
+    resources = parts.resources
+    order_control = OrderControl(
+        resources.orders, resources.claims, resources.teardown, parts.mirror_of, worker
+    )
     return Services(
         settings=parts.settings,
         database=parts.store,
-        orders=workshop.orders,
+        orders=resources.orders,
         feed=parts.feed,
-        forges=workshop.forges,
+        forges=resources.repositories.forges,
         local_pull_requests=parts.local,
-        mirror_of=workshop.mirror_of,
+        mirror_of=parts.mirror_of,
         sandboxes=parts.sandboxes,
-        agents=workshop.agents,
+        agents=resources.agents.agents,
         gateway=parts.gateway,
-        small_model=workshop.small_model,
+        small_model=resources.agents.small_model,
         workflows=WorkflowCatalog(parts.settings.home / "workflows"),
         refresh_branch=parts.refresh.request,
         order_accepted=order_control.wake,

@@ -21,7 +21,7 @@ from tests.agents.acp_commands import command_of
 from tests.agents.installed import INSTALLED
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.ledgers import open_door
-from tests.sandboxes.workshop import give_away
+from tests.sandboxes.specs import give_away
 
 ORDER = "wo-acp"
 

@@ -15,7 +15,7 @@ from journeyman.agents.roles import fixing_prompt, planning_prompt, subtask_prom
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from tests.agents.turns import Workplace
-from tests.sandboxes.workshop import give_away
+from tests.sandboxes.specs import give_away
 
 SAMPLE = Path(journeyman.__path__[0]) / "samples" / "pager"
 TASK = "The last page is missing when the items do not fill it. Find out why and fix it."

@@ -15,7 +15,7 @@ from journeyman.errors import SandboxLost
 from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.sandboxes.workshop import control_groups_of, give_away, processes_of, spec_for, wait_until_gone
+from tests.sandboxes.specs import control_groups_of, give_away, processes_of, spec_for, wait_until_gone
 
 Isolation = Literal["bubblewrap", "none"]
 

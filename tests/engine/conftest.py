@@ -4,9 +4,13 @@ import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.agents.builtin.agent import BuiltinAgent
+from journeyman.agents.catalog import AgentCatalog
 from journeyman.database import Database
+from journeyman.engine.handover import Handover
+from journeyman.engine.repositories import Repositories
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.store import Claims
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.workspaces import OpenWorkspaces
 from journeyman.events.feed import Feed
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.gateway import Gateway
@@ -19,17 +23,20 @@ from journeyman.work_orders.store import WorkOrders
 
 
 @pytest.fixture
-def workshop(settings: Settings, database: Database) -> Workshop:
+def resources(settings: Settings, database: Database) -> WorkerResources:
     orders = WorkOrders(database, Feed(database), Redactor([]))
-    return Workshop(
+    sandboxes = LocalSandboxes(settings)
+    repositories = Repositories(
+        settings=settings,
+        mirrors=Mirrors(settings.home / "mirrors"),
+        forges={"local": LocalForge(database, settings.server_url)},
+    )
+    agents = {"builtin": BuiltinAgent(Gateway(settings), settings)}
+    return WorkerResources(
         settings=settings,
         orders=orders,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        workspaces=Workspaces(settings.home / "workspaces"),
-        sandboxes=LocalSandboxes(settings),
-        forges={"local": LocalForge(database, settings.server_url)},
-        agents={"builtin": BuiltinAgent(Gateway(settings), settings)},
-        homes=Homes(settings.home / "sessions"),
-        claims=Claims(database, orders),
-        worker_id="worker-1",
+        workspaces=OpenWorkspaces(Workspaces(settings.home / "workspaces"), repositories, sandboxes),
+        sandboxes=sandboxes,
+        agents=AgentCatalog(agents, Homes(settings.home / "sessions")),
+        handover=Handover(Claims(database, orders), "worker-1"),
     )

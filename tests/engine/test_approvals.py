@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.engine.approvals import Siblings, approved, decide, heed
+from journeyman.engine.approvals import Siblings, apply_decisions, approved, decide
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.transitions import suspend
-from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, NotAllowed
 from journeyman.git.commits import Message
 from journeyman.work_orders.order import WorkOrder
@@ -28,86 +28,92 @@ GATE = WORKFLOW.steps[-1]
 
 
 @pytest.fixture
-async def order(workshop: Workshop, tmp_path: Path) -> WorkOrder:
+async def order(resources: WorkerResources, tmp_path: Path) -> WorkOrder:
     """An order under way, of which a step waits for a person."""
     order = an_order(
         repository_url=make_repository(tmp_path / "source").as_uri(),
         workflow=WORKFLOW.model_dump(mode="json"),
         status="running",
     )
-    await workshop.orders.create(order)
-    await workshop.prepare(order)
-    order = await workshop.orders.get(order.agent_work_order_id)
-    assert not await approved(workshop, order, GATE)
+    await resources.orders.create(order)
+    await resources.checkout.prepare(order)
+    order = await resources.orders.get(order.agent_work_order_id)
+    assert not await may_run(resources, order)
     return order
 
 
-async def commit(workshop: Workshop, order: WorkOrder, step: str) -> None:
-    _, workspace = await workshop.prepare(order)
+async def commit(resources: WorkerResources, order: WorkOrder, step: str) -> None:
+    _, workspace = await resources.checkout.prepare(order)
     (workspace.tree / f"{step}.txt").write_text("new\n")
     order_id = order.agent_work_order_id
     message = Message(subject=step, order_id=order_id, phase="implementing", step=step, round=order.round)
     assert await workspace.commit(message, author=ADA)
 
 
-async def decisions(workshop: Workshop, order: WorkOrder) -> list[str]:
-    return [one.decision for one in await workshop.orders.approvals(order.agent_work_order_id)]
+async def may_run(resources: WorkerResources, order: WorkOrder) -> bool:
+    return await approved(resources.orders, await resources.workspaces.open(order), order, GATE)
 
 
-async def test_a_decision_is_taken_while_the_order_is_under_way(workshop: Workshop, order: WorkOrder) -> None:
-    decided = await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
+async def decisions(resources: WorkerResources, order: WorkOrder) -> list[str]:
+    return [one.decision for one in await resources.orders.approvals(order.agent_work_order_id)]
+
+
+async def test_a_decision_is_taken_while_the_order_is_under_way(
+    resources: WorkerResources, order: WorkOrder
+) -> None:
+    decided = await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
     assert (decided.status, decided.attempt) == ("running", 1)
-    assert await approved(workshop, order, GATE)
+    assert await may_run(resources, order)
 
 
 async def test_work_beside_the_step_changes_nothing_about_the_answer(
-    workshop: Workshop, order: WorkOrder
+    resources: WorkerResources, order: WorkOrder
 ) -> None:
-    await decide(workshop, order.agent_work_order_id, "gate", "rejected", "no")
-    await commit(workshop, order, "beside")
+    await decide(resources.orders, order.agent_work_order_id, "gate", "rejected", "no")
+    await commit(resources, order, "beside")
     with pytest.raises(NotAllowed, match="no"):
-        await approved(workshop, order, GATE)
-    assert await decisions(workshop, order) == ["rejected"]
+        await may_run(resources, order)
+    assert await decisions(resources, order) == ["rejected"]
 
 
 async def test_work_before_the_step_that_is_done_again_asks_again(
-    workshop: Workshop, order: WorkOrder
+    resources: WorkerResources, order: WorkOrder
 ) -> None:
-    await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
-    await commit(workshop, order, "build")
-    assert not await approved(workshop, order, GATE)
-    assert await decisions(workshop, order) == ["approved", "waiting"]
+    await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
+    await commit(resources, order, "build")
+    assert not await may_run(resources, order)
+    assert await decisions(resources, order) == ["approved", "waiting"]
 
 
 async def test_what_is_sent_back_while_others_work_waits_for_them(
-    workshop: Workshop, order: WorkOrder
+    resources: WorkerResources, order: WorkOrder
 ) -> None:
     order_id = order.agent_work_order_id
-    await decide(workshop, order_id, "gate", "rework", "with sum()")
-    assert not await approved(workshop, order, GATE)
-    assert await decisions(workshop, order) == ["rework"], "it is not asked again before that was done"
-    await suspend(workshop, order_id, "awaiting_approval")
-    await heed(workshop, order_id, ["gate"])
-    again = await workshop.orders.get(order_id)
+    await decide(resources.orders, order_id, "gate", "rework", "with sum()")
+    assert not await may_run(resources, order)
+    assert await decisions(resources, order) == ["rework"], "it is not asked again before that was done"
+    await suspend(resources.orders, resources.teardown, order_id, "awaiting_approval")
+    await apply_decisions(resources.orders, order_id, ["gate"])
+    again = await resources.orders.get(order_id)
     assert (again.status, again.redo_after_sha) == ("pending", again.base_commit_sha)
-    assert not await approved(workshop, again, GATE)
-    assert await decisions(workshop, order) == ["waiting"]
+    assert not await may_run(resources, again)
+    assert await decisions(resources, order) == ["waiting"]
 
 
 async def test_a_decision_that_came_while_the_order_went_to_rest_takes_effect(
-    workshop: Workshop, order: WorkOrder
+    resources: WorkerResources, order: WorkOrder
 ) -> None:
     order_id = order.agent_work_order_id
-    await decide(workshop, order_id, "gate", "approved", "")
-    await suspend(workshop, order_id, "awaiting_approval")
-    await heed(workshop, order_id, ["gate"])
-    assert (await workshop.orders.get(order_id)).status == "pending"
+    await decide(resources.orders, order_id, "gate", "approved", "")
+    await suspend(resources.orders, resources.teardown, order_id, "awaiting_approval")
+    await apply_decisions(resources.orders, order_id, ["gate"])
+    assert (await resources.orders.get(order_id)).status == "pending"
 
 
-async def test_an_order_that_has_ended_asks_nobody(workshop: Workshop, order: WorkOrder) -> None:
-    await workshop.orders.change(order.agent_work_order_id, status="failed")
+async def test_an_order_that_has_ended_asks_nobody(resources: WorkerResources, order: WorkOrder) -> None:
+    await resources.orders.change(order.agent_work_order_id, status="failed")
     with pytest.raises(Conflict, match="it is failed"):
-        await decide(workshop, order.agent_work_order_id, "gate", "approved", "")
+        await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
 
 
 async def test_a_question_is_open_while_another_step_is_at_work() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from journeyman.engine.approvals import decide
 from journeyman.engine.perform_step import begin_round
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.resources import WorkerResources
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.order import WorkOrder
 from tests.work_orders.orders import an_order
@@ -23,18 +23,18 @@ from tests.work_orders.orders import an_order
     ],
     ids=["resumed", "later round", "paused", "cancelled", "waiting"],
 )
-async def test_an_attempt_that_is_over_begins_nothing(workshop: Workshop, order: WorkOrder) -> None:
-    await workshop.orders.create(order)
-    beginning = await begin_round(workshop, order.agent_work_order_id, 1, 1)
+async def test_an_attempt_that_is_over_begins_nothing(resources: WorkerResources, order: WorkOrder) -> None:
+    await resources.orders.create(order)
+    beginning = await begin_round(resources, order.agent_work_order_id, 1, 1)
     assert beginning.status == "skipped"
-    assert await workshop.orders.get(order.agent_work_order_id) == order
+    assert await resources.orders.get(order.agent_work_order_id) == order
 
 
 async def test_a_decision_that_a_crash_kept_from_taking_effect_takes_it_when_repeated(
-    workshop: Workshop,
+    resources: WorkerResources,
 ) -> None:
     order = an_order(status="awaiting_approval")
-    await workshop.orders.create(order)
+    await resources.orders.create(order)
     decided = Approval(
         agent_work_order_id=order.agent_work_order_id,
         round=1,
@@ -43,8 +43,8 @@ async def test_a_decision_that_a_crash_kept_from_taking_effect_takes_it_when_rep
         decision="approved",
         requested_at=datetime.now(UTC),
     )
-    await workshop.orders.save_approval(decided)
-    changed = await decide(workshop, order.agent_work_order_id, "release", "approved", "")
+    await resources.orders.save_approval(decided)
+    changed = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")
     assert (changed.status, changed.attempt) == ("pending", 2)
-    again = await decide(workshop, order.agent_work_order_id, "release", "approved", "")
+    again = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")
     assert (again.status, again.attempt) == ("pending", 2)

@@ -9,8 +9,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from journeyman.database import Database
+from journeyman.engine.handover import current_mirror
 from journeyman.engine.refresh import BranchRefresh, may_have_moved, refresh_branch
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.resources import WorkerResources
 from journeyman.errors import Superseded
 from journeyman.events import log
 from journeyman.events.types import GitBranchMoved
@@ -30,7 +31,7 @@ from tests.work_orders.orders import an_order
 class Case:
     """An order that pushed one commit and has ended, its checks passed."""
 
-    workshop: Workshop
+    resources: WorkerResources
     source: Path
     workspace: Workspace
     order_id: str
@@ -44,21 +45,25 @@ class Case:
     def branch(self) -> str:
         return self.workspace.branch
 
+    async def mirror_of(self, order: WorkOrder) -> Mirror:
+        return await current_mirror(self.resources.repositories, self.resources.handover, order)
+
     async def order(self) -> WorkOrder:
-        return await self.workshop.orders.get(self.order_id)
+        return await self.resources.orders.get(self.order_id)
 
     async def refresh(self) -> WorkOrder:
-        await refresh_branch(self.workshop, self.order_id)
+        repositories = self.resources.repositories
+        await refresh_branch(self.resources.orders, repositories, self.mirror_of, self.order_id)
         return await self.order()
 
     async def moves(self) -> list[GitBranchMoved]:
-        stored, _ = await log.page(self.workshop.orders.database, self.order_id, limit=200, offset=0)
+        stored, _ = await log.page(self.resources.orders.database, self.order_id, limit=200, offset=0)
         return [one.event for one in stored if isinstance(one.event, GitBranchMoved)]
 
     async def commit(self, name: str) -> str:
         """By the order, in the mirror alone."""
         commit_sha = await commit(self.workspace, self.order_id, name)
-        await self.workshop.orders.change(self.order_id, **await counts(self.workspace, self.order_id))
+        await self.resources.orders.change(self.order_id, **await counts(self.workspace, self.order_id))
         return commit_sha
 
     def push_as_a_person(self, name: str) -> str:
@@ -88,22 +93,22 @@ async def counts(workspace: Workspace, order_id: str) -> dict[str, int]:
 
 
 @pytest.fixture
-async def case(workshop: Workshop, tmp_path: Path) -> Case:
+async def case(resources: WorkerResources, tmp_path: Path) -> Case:
     source = make_repository(tmp_path / "source")
     order = an_order(repository_url=source.as_uri(), status="running")
     order_id = order.agent_work_order_id
-    await workshop.orders.create(order)
-    _, workspace = await workshop.prepare(order)
+    await resources.orders.create(order)
+    _, workspace = await resources.checkout.prepare(order)
     pushed = await commit(workspace, order_id, "work.txt")
     await workspace.push(remote_of(source), expected_sha=None)
-    await workshop.orders.change(
+    await resources.orders.change(
         order_id,
         status="completed",
         verification="passed",
         pushed_commit_sha=pushed,
         **await counts(workspace, order_id),
     )
-    return Case(workshop, source, workspace, order_id, pushed)
+    return Case(resources, source, workspace, order_id, pushed)
 
 
 async def test_what_people_pushed_is_counted_and_the_verdict_no_longer_covers_the_branch(case: Case) -> None:
@@ -182,7 +187,7 @@ class Renaming(LocalForge):
     case: Case
 
     async def remote(self, repository: Repository) -> Remote:
-        await self.case.workshop.orders.change(self.case.order_id, title="Another")
+        await self.case.resources.orders.change(self.case.order_id, title="Another")
         return await super().remote(repository)
 
 
@@ -190,10 +195,11 @@ async def test_an_order_that_changes_meanwhile_is_left_to_the_next_look(
     case: Case, database: Database
 ) -> None:
     case.push_as_a_person("hand.txt")
-    forge = Renaming(database, case.workshop.settings.server_url)
+    forge = Renaming(database, case.resources.settings.server_url)
     forge.case = case
+    asked = replace(case.resources.repositories, forges={"local": forge})
     with pytest.raises(Superseded):
-        await refresh_branch(replace(case.workshop, forges={"local": forge}), case.order_id)
+        await refresh_branch(case.resources.orders, asked, case.mirror_of, case.order_id)
     assert await case.moves() == []
     assert (await case.refresh()).verification == "outdated"
 
@@ -211,15 +217,15 @@ def test_only_orders_at_rest_that_have_pushed_are_looked_at_and_not_at_once(stat
 async def test_a_remote_that_cannot_be_reached_is_logged_once_and_left_alone_for_a_while(case: Case) -> None:
     order = replace(await case.order(), updated_at=datetime.now(UTC) - timedelta(minutes=1))
     case.source.rename(case.source.with_name("gone"))
-    refresh = BranchRefresh(case.workshop)
-    with capture_logs() as told:
+    refresh = BranchRefresh(case.resources.orders, case.resources.repositories, case.mirror_of)
+    with capture_logs() as logged:
         async with asyncio.timeout(30):
-            while not told:
+            while not logged:
                 refresh.request(order)
                 await asyncio.sleep(0.01)
         for _ in range(3):
             refresh.request(order)
             await asyncio.sleep(0)
         await refresh.close()
-    assert [one["event"] for one in told] == ["git_branch_not_refreshed"]
-    assert told[0]["agent_work_order_id"] == case.order_id
+    assert [one["event"] for one in logged] == ["git_branch_not_refreshed"]
+    assert logged[0]["agent_work_order_id"] == case.order_id

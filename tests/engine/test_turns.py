@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.resources import WorkerResources
 from journeyman.steps.context import StepContext
 from journeyman.workflows.schema import StepSpec
 from tests.git.places import make_repository
@@ -15,18 +15,18 @@ from tests.work_orders.orders import an_order
 
 
 @pytest.fixture
-async def context(workshop: Workshop, tmp_path: Path) -> StepContext:
+async def context(resources: WorkerResources, tmp_path: Path) -> StepContext:
     """What a shell step with a time limit is given."""
     order = an_order(repository_url=make_repository(tmp_path / "source").as_uri(), status="running")
-    await workshop.orders.create(order)
-    await workshop.prepare(order)
-    order = await workshop.orders.get(order.agent_work_order_id)
+    await resources.orders.create(order)
+    await resources.checkout.prepare(order)
+    order = await resources.orders.get(order.agent_work_order_id)
     spec = StepSpec(name="gen", kind="shell", command="ls", timeout=60)
 
     async def save(_: BaseModel) -> None:
         raise AssertionError("nothing ends here")
 
-    return await workshop.step_context(order, spec, {}, asyncio.timeout(None), save)
+    return await resources.step_contexts.build(order, spec, {}, asyncio.timeout(None), save)
 
 
 def step(context: StepContext, name: str, kind: str) -> StepContext:

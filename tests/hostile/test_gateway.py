@@ -30,7 +30,7 @@ from journeyman.settings import Settings
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request
 from tests.gateway.ledgers import ledger_in, open_database, open_door, rows_in, store_order
-from tests.sandboxes.workshop import give_away
+from tests.sandboxes.specs import give_away
 from tests.standins.model_server import ModelServer, Reply, in_order
 from tests.standins.plain_sandbox import PlainSandbox
 

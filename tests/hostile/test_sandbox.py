@@ -18,7 +18,7 @@ import pytest
 
 from journeyman.files.removal import remove_tree
 from tests.hostile.frame import run_as
-from tests.sandboxes.workshop import processes_of, wait_until_gone
+from tests.sandboxes.specs import processes_of, wait_until_gone
 
 _REFUSED = ("Permission denied", "Operation not permitted")
 _MISSING = ("No such file or directory",)

@@ -118,7 +118,7 @@ def test_the_program_inside_the_jail_needs_nothing_but_python() -> None:
         (misused_libraries, "work_orders/order.py", "from sqlalchemy import select"),
         (misused_libraries, "gateway/gateway.py", "from starlette.requests import Request"),
         (named_implementations, "api/local_forge.py", "from journeyman.forges.local import LocalForge"),
-        (named_implementations, "engine/workshop.py", "from journeyman.sandboxes import local"),
+        (named_implementations, "engine/checkout.py", "from journeyman.sandboxes import local"),
         (named_implementations, "steps/context.py", "import journeyman.agents.builtin.agent"),
         (readers_of_the_environment, "telemetry.py", "import os\nlevel = os.environ['LEVEL']"),
         (readers_of_the_environment, "git/push.py", "import os as system\nsystem.getenv('TOKEN')"),

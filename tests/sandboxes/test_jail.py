@@ -14,7 +14,7 @@ from journeyman.sandboxes.base import Sandbox
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.sandboxes.workshop import git_spec, spec_for
+from tests.sandboxes.specs import git_spec, spec_for
 
 
 async def test_a_command_is_nobody_special(jails: LocalSandboxes, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from journeyman.sandboxes.base import Limits
 from journeyman.sandboxes.limits import ControlGroups
 from journeyman.sandboxes.local import LocalSandboxes
-from tests.sandboxes.workshop import control_groups_of, processes_of, spec_for, wait_until_gone
+from tests.sandboxes.specs import control_groups_of, processes_of, spec_for, wait_until_gone
 
 HOG = "import sys; x = [bytes(range(256)) * 4096 for _ in range(int(sys.argv[1]))]; print(len(x), flush=True)"
 

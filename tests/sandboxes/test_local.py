@@ -13,7 +13,7 @@ from journeyman.errors import SandboxUnavailable
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.sandboxes.workshop import control_groups_of, processes_of, spec_for, wait_until_gone
+from tests.sandboxes.specs import control_groups_of, processes_of, spec_for, wait_until_gone
 
 
 def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subprocess.Popen[str]":

@@ -13,12 +13,14 @@ from typing import Any
 
 from journeyman.engine.redo import from_step_on
 from journeyman.engine.transitions import requeue
-from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidInput, NotAllowed
 from journeyman.events.types import ApprovalDecided, ApprovalRequested
 from journeyman.failpoints import failpoint
+from journeyman.git.mirrors import Mirror
+from journeyman.git.workspace import Workspace
 from journeyman.work_orders.approvals import Answer, Approval
 from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.schema import StepSpec, Workflow
 
@@ -51,16 +53,20 @@ class Siblings:
         return False
 
 
-async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool:
+async def approved(orders: WorkOrders, workspace: Workspace, order: WorkOrder, spec: StepSpec) -> bool:
     """Whether a person let the step run on what the branch holds now; asks, when nobody was asked yet.
 
     Raises NotAllowed with the person's comment when they said no. Safe to repeat because a question that
     was asked already is not asked again.
     """
     order_id = order.agent_work_order_id
-    head = await workshop.head(order)
-    known = newest_questions(await workshop.orders.approvals(order_id), order.round).get(spec.name)
-    if known is None or _is_reworked(order, known) or await _has_moved_on(workshop, order, known, head):
+    head = await workspace.head()
+    known = newest_questions(await orders.approvals(order_id), order.round).get(spec.name)
+    if (
+        known is None
+        or _is_reworked(order, known)
+        or await _has_moved_on(workspace.mirror, order, known, head)
+    ):
         question = Approval(
             agent_work_order_id=order_id,
             round=order.round,
@@ -69,7 +75,7 @@ async def approved(workshop: Workshop, order: WorkOrder, spec: StepSpec) -> bool
             requested_at=datetime.now(UTC),
         )
         asked = ApprovalRequested(step=spec.name, kind=spec.kind, commit_sha=head)
-        await workshop.orders.save_approval(question, asked)
+        await orders.save_approval(question, asked)
         return False
     if known.decision == "rejected":
         raise NotAllowed(
@@ -89,7 +95,7 @@ def _is_reworked(order: WorkOrder, known: Approval) -> bool:
     return known.decision == "rework" and order.redo_after_sha == known.commit_sha
 
 
-async def _has_moved_on(workshop: Workshop, order: WorkOrder, known: Approval, head: str) -> bool:
+async def _has_moved_on(mirror: Mirror, order: WorkOrder, known: Approval, head: str) -> bool:
     """Whether the branch holds something that the person was not asked about.
 
     What steps commit that the asking step does not depend on goes on beside it, as the workflow says, and
@@ -100,7 +106,6 @@ async def _has_moved_on(workshop: Workshop, order: WorkOrder, known: Approval, h
         return False
     needs = _needs(order)
     beside = needs.keys() - upstream_of(known.step, needs)
-    mirror = workshop.mirrors.at(workshop.repository(order))
     return any(
         (commit.order_id, commit.round) != (order.agent_work_order_id, str(order.round))
         or commit.step not in beside
@@ -109,20 +114,20 @@ async def _has_moved_on(workshop: Workshop, order: WorkOrder, known: Approval, h
 
 
 async def decide(
-    workshop: Workshop,
+    orders: WorkOrders,
     order_id: str,
     step: str | None,
     decision: Answer,
     comment: str,
 ) -> WorkOrder:
     """Write a person's decision down and let the order go on with it. None means the one step that waits."""
-    order = await workshop.orders.get(order_id)
-    asked = newest_questions(await workshop.orders.approvals(order_id), order.round)
+    order = await orders.get(order_id)
+    asked = newest_questions(await orders.approvals(order_id), order.round)
     meant = [one for one in asked.values() if step in (None, one.step)]
     open_ones = [one for one in meant if one.decision == "waiting"]
     if not open_ones and (said := [one for one in meant if one.decision == decision]):
         # Said before. A crash may have come between the decision and its effect.
-        return await _take_effect(workshop, order_id, said[-1])
+        return await _take_effect(orders, order_id, said[-1])
     if order.is_finished or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
@@ -136,29 +141,31 @@ async def decide(
         _made_by(order, answer.step)
         if not comment.strip():
             raise InvalidInput("rework needs a comment", hint="Say what should be done otherwise.")
-    told = ApprovalDecided(step=answer.step, decision=decision, comment=comment, commit_sha=answer.commit_sha)
+    decided = ApprovalDecided(
+        step=answer.step, decision=decision, comment=comment, commit_sha=answer.commit_sha
+    )
     failpoint("approval_received")
-    await workshop.orders.save_approval(answer, told)
+    await orders.save_approval(answer, decided)
     failpoint("approval_recorded")
-    return await _take_effect(workshop, order_id, answer)
+    return await _take_effect(orders, order_id, answer)
 
 
-async def heed(workshop: Workshop, order_id: str, steps: Iterable[str]) -> None:
+async def apply_decisions(orders: WorkOrders, order_id: str, steps: Iterable[str]) -> None:
     """Let an order that has just come to rest go on where one of its questions was answered meanwhile.
 
     Whoever decides looks at the order after writing the decision, this looks at the decisions after the
     order's rest is written: so one of the two sees the other.
     """
-    order = await workshop.orders.get(order_id)
-    asked = newest_questions(await workshop.orders.approvals(order_id), order.round)
+    order = await orders.get(order_id)
+    asked = newest_questions(await orders.approvals(order_id), order.round)
     for one in (asked[step] for step in steps if step in asked):
         if one.decision != "waiting" and not _is_reworked(order, one):
-            await _take_effect(workshop, order_id, one)
+            await _take_effect(orders, order_id, one)
 
 
-async def _take_effect(workshop: Workshop, order_id: str, answer: Approval) -> WorkOrder:
+async def _take_effect(orders: WorkOrders, order_id: str, answer: Approval) -> WorkOrder:
     """Let the order go on, if it rests: one that is under way looks by itself, and waits where it cannot."""
-    order = await workshop.orders.get(order_id)
+    order = await orders.get(order_id)
     if order.status != "awaiting_approval":
         return order
     redo: frozenset[str] = frozenset()
@@ -169,9 +176,9 @@ async def _take_effect(workshop: Workshop, order_id: str, answer: Approval) -> W
         # The work goes on from what there is: only the commits so far no longer count as having done it.
         changes = {"redo_after_sha": answer.commit_sha, "start_commit_sha": None}
     try:
-        return await requeue(workshop, order_id, after="approval", redo=redo, **changes)
-    except Conflict:  # it was let go on by another decision, or by `heed`, in this moment
-        return await workshop.orders.get(order_id)
+        return await requeue(orders, order_id, after="approval", redo=redo, **changes)
+    except Conflict:  # it was let go on by another decision, or by `apply_decisions`, in this moment
+        return await orders.get(order_id)
 
 
 def _needs(order: WorkOrder) -> dict[str, tuple[str, ...]]:

@@ -17,17 +17,20 @@ from dbos import DBOS
 
 from journeyman import telemetry
 from journeyman.access.store import AnsweredRequests
+from journeyman.database import Database
+from journeyman.engine.repositories import Repositories
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.transitions import suspend
-from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, JourneymanError
 from journeyman.events import log
 from journeyman.forges.pull_request_state import note_state
 from journeyman.git import upkeep
 from journeyman.git.workspace import ORDERS, SNAPSHOTS
+from journeyman.settings import Settings
 from journeyman.work_orders.deadlines import Overdue, overdue
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.retention import Removal, Traces, may_go
-from journeyman.work_orders.store import OrderFilter
+from journeyman.work_orders.store import OrderFilter, WorkOrders
 from journeyman.workflows.progress import Done
 
 _PAGE = 200
@@ -48,15 +51,15 @@ class _Chore:
     do: Callable[[], Awaitable[None]]
 
 
-async def clean_up(workshop: Workshop, *, deciding: asyncio.Lock, dry_run: bool = False) -> list[str]:
+async def clean_up(resources: WorkerResources, *, deciding: asyncio.Lock, dry_run: bool = False) -> list[str]:
     """What went, or with `dry_run` would go, in words. While `deciding` is held no order is started.
 
     Safe to repeat because what is gone stays gone.
     """
     if dry_run:
-        return [chore.what async for chore in _chores(workshop, deciding)]
-    await _look_at_pull_requests(workshop)
-    return [await _outcome(chore) async for chore in _chores(workshop, deciding)]
+        return [chore.what async for chore in _chores(resources, deciding)]
+    await _look_at_pull_requests(resources.orders, resources.repositories)
+    return [await _outcome(chore) async for chore in _chores(resources, deciding)]
 
 
 async def _outcome(chore: _Chore) -> str:
@@ -67,38 +70,45 @@ async def _outcome(chore: _Chore) -> str:
     return chore.what
 
 
-async def _chores(workshop: Workshop, deciding: asyncio.Lock) -> AsyncIterator[_Chore]:
+async def _chores(resources: WorkerResources, deciding: asyncio.Lock) -> AsyncIterator[_Chore]:
     now = datetime.now(UTC)
-    for order in await workshop.orders.unfinished():
-        if (why := overdue(order, workshop.settings, now)) is not None:
+    for order in await resources.orders.unfinished():
+        if (why := overdue(order, resources.settings, now)) is not None:
             what = f"{order.agent_work_order_id}: {why.reason}"
-            yield _Chore(what, partial(_detach, workshop, deciding, order, why))
+            yield _Chore(what, partial(_cancel, resources, deciding, order, why))
     mirrors: dict[Path, Refs] = {}
-    async for orders in _pages(workshop):
+    async for orders in _pages(resources.orders):
         chatty = await log.with_chatter(
-            workshop.orders.database, [order.agent_work_order_id for order in orders]
+            resources.orders.database, [order.agent_work_order_id for order in orders]
         )
         for order in orders:
-            refs = await _refs(workshop, order, mirrors)
-            traces = _traces(workshop, order, refs, order.agent_work_order_id in chatty)
-            for removal in may_go(order, traces, workshop.settings, now):
-                yield _Chore(str(removal), partial(_remove, workshop, deciding, order, removal, refs))
-    async for chore in _chores_of_stores(workshop, now):
+            refs = await _refs(resources.repositories, order, mirrors)
+            traces = _traces(resources, order, refs, order.agent_work_order_id in chatty)
+            for removal in may_go(order, traces, resources.settings, now):
+                yield _Chore(str(removal), partial(_remove, resources, deciding, order, removal, refs))
+    async for chore in _chores_of_stores(resources.orders.database, resources.settings, now):
         yield chore
-    for mirror in workshop.mirrors.all():
+    for mirror in resources.repositories.mirrors.all():
         if await upkeep.needs_packing(mirror):
             yield _Chore(f"loose objects of {mirror.path.name}", partial(upkeep.pack, mirror))
 
 
-async def _detach(workshop: Workshop, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
+async def _cancel(resources: WorkerResources, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
     """Cancel an order that has waited too long; one that goes on in the same moment is left alone."""
     because = Done(status="failed", error_message=why.reason, error_category="conflict", hint=why.hint)
     async with deciding:
-        await suspend(workshop, order.agent_work_order_id, "cancelled", because=because, if_still=order)
+        await suspend(
+            resources.orders,
+            resources.teardown,
+            order.agent_work_order_id,
+            "cancelled",
+            because=because,
+            if_still=order,
+        )
 
 
-async def _chores_of_stores(workshop: Workshop, now: datetime) -> AsyncIterator[_Chore]:
-    settings, requests = workshop.settings, AnsweredRequests(workshop.orders.database)
+async def _chores_of_stores(database: Database, settings: Settings, now: datetime) -> AsyncIterator[_Chore]:
+    requests = AnsweredRequests(database)
     before = now - timedelta(days=settings.keep_answers_days)
     if count := await requests.count_before(before):
         yield _Chore(f"{count} answers under an Idempotency-Key", partial(requests.forget_before, before))
@@ -115,19 +125,17 @@ async def _chores_of_stores(workshop: Workshop, now: datetime) -> AsyncIterator[
         yield _Chore(f"engine rows of {len(ids)} rounds", partial(DBOS.delete_workflows_async, ids))
 
 
-async def _pages(workshop: Workshop) -> AsyncIterator[list[WorkOrder]]:
+async def _pages(orders: WorkOrders) -> AsyncIterator[list[WorkOrder]]:
     """Every order at rest, a page at a time: each is short work for the event loop."""
     offset, total = 0, 1
     while offset < total:
-        found, total = await workshop.orders.find(
-            OrderFilter(), limit=_PAGE, offset=offset, sort="created_at"
-        )
+        found, total = await orders.find(OrderFilter(), limit=_PAGE, offset=offset, sort="created_at")
         yield [order for order in found if order.is_at_rest]
         offset += _PAGE
 
 
-async def _refs(workshop: Workshop, order: WorkOrder, mirrors: dict[Path, Refs]) -> Refs:
-    mirror = workshop.mirrors.at(workshop.repository(order))
+async def _refs(repositories: Repositories, order: WorkOrder, mirrors: dict[Path, Refs]) -> Refs:
+    mirror = repositories.mirror(order)
     if mirror.path not in mirrors:
         is_there = mirror.path.exists()
         wanted = ("refs/heads/", "refs/journeyman/")
@@ -135,77 +143,73 @@ async def _refs(workshop: Workshop, order: WorkOrder, mirrors: dict[Path, Refs])
     return mirrors[mirror.path]
 
 
-def _traces(workshop: Workshop, order: WorkOrder, refs: Refs, has_chatter: bool) -> Traces:
+def _traces(resources: WorkerResources, order: WorkOrder, refs: Refs, has_chatter: bool) -> Traces:
     order_id = order.agent_work_order_id
     below = f"{SNAPSHOTS}{order_id}/"
     return Traces(
-        has_workspace=workshop.workspaces.exists(order_id),
+        has_workspace=resources.workspaces.on_disk.exists(order_id),
         has_branch={f"refs/heads/{order.git_branch_name}", f"{ORDERS}{order_id}"} <= refs.keys(),
         snapshots={
             int(ref.removeprefix(below)): datetime.fromtimestamp(int(made), UTC)
             for ref, made in refs.items()
             if ref.startswith(below)
         },
-        has_home=workshop.homes.exists(order_id),
-        has_log=_log_file(workshop, order_id).exists(),
+        has_home=resources.agents.homes.exists(order_id),
+        has_log=_log_file(resources.settings, order_id).exists(),
         has_chatter=has_chatter,
     )
 
 
 async def _remove(
-    workshop: Workshop, deciding: asyncio.Lock, seen: WorkOrder, removal: Removal, refs: Refs
+    resources: WorkerResources, deciding: asyncio.Lock, seen: WorkOrder, removal: Removal, refs: Refs
 ) -> None:
     order_id = removal.order_id
     if removal.kind == "workspace":  # may take long, and keeps no other order waiting
-        if not await workshop.clear_away(seen):
+        if not await resources.teardown.clear_away(seen):
             raise Conflict("what was not committed could not be kept")
         return
     async with deciding:
-        order = await workshop.orders.get(order_id)
+        order = await resources.orders.get(order_id)
         if not order.is_at_rest or order.round != seen.round:
             raise Conflict("the order has gone on meanwhile")
+        mirror = resources.repositories.mirror(order)
         match removal.kind:
             case "snapshot":
-                await _delete_refs(workshop, order, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
+                await upkeep.delete_refs(mirror, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
             case "branch":
                 own = [ref for ref in refs if re.fullmatch(rf"refs/journeyman/[^/]+/{order_id}(/.+)?", ref)]
-                await _delete_refs(workshop, order, [f"refs/heads/{order.git_branch_name}", *own])
-                await workshop.claims.forget_bundle(order_id)
+                await upkeep.delete_refs(mirror, [f"refs/heads/{order.git_branch_name}", *own])
+                await resources.claims.forget_bundle(order_id)
             case "agent home":
-                workshop.homes.remove(order_id)
+                resources.agents.homes.remove(order_id)
             case "log":
-                _log_file(workshop, order_id).unlink(missing_ok=True)
+                _log_file(resources.settings, order_id).unlink(missing_ok=True)
             case "chatter":
-                await log.forget_chatter(workshop.orders.database, order_id)
+                await log.forget_chatter(resources.orders.database, order_id)
 
 
-async def _delete_refs(workshop: Workshop, order: WorkOrder, refs: list[str]) -> None:
-    await upkeep.delete_refs(workshop.mirrors.at(workshop.repository(order)), refs)
+def _log_file(settings: Settings, order_id: str) -> Path:
+    return settings.home / "logs" / f"{order_id}.jsonl"
 
 
-def _log_file(workshop: Workshop, order_id: str) -> Path:
-    return workshop.settings.home / "logs" / f"{order_id}.jsonl"
-
-
-async def _look_at_pull_requests(workshop: Workshop) -> None:
+async def _look_at_pull_requests(orders: WorkOrders, repositories: Repositories) -> None:
     """Whether people merged or closed what was open: a merged branch is needed here no longer."""
     open_ones: list[WorkOrder] = []
     since = datetime.now(UTC) - _LOOK_AFTER
-    async for orders in _pages(workshop):
+    async for page in _pages(orders):
         open_ones += [
             order
-            for order in orders
+            for order in page
             if order.is_finished
             and order.pull_request_state in ("draft", "open")
             and order.updated_at < since
         ]
     for order in random.sample(open_ones, min(len(open_ones), _MOST_PULL_REQUESTS)):
-        repository = workshop.repository(order)
         try:
-            found = await workshop.forges[repository.forge].read_pull_request(
-                repository, order.github_pull_request_number or 0
+            found = await repositories.forge(order).read_pull_request(
+                repositories.of(order), order.github_pull_request_number or 0
             )
         except JourneymanError as error:
             telemetry.logger().warning("pull_requests_not_looked_at", error=error.message, hint=error.hint)
             return
-        await note_state(workshop.orders, order, found)
+        await note_state(orders, order, found)

@@ -25,35 +25,37 @@ from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.schema import StepSpec
 from journeyman.workflows.templates import render
 
-_HEARD = frozenset({"explore", "plan", "build", "answer"})
+_PROMPTED = frozenset({"explore", "plan", "build", "answer"})
 """The kinds of steps that begin with the order's prompt."""
 _SHOWN = 2000
 
 
-async def tell_commands(shelf: CommandCache, orders: WorkOrders, order: WorkOrder, mirror: Mirror) -> None:
-    """Say which commands the repository brings, once in an order's life."""
+async def emit_commands_found(
+    cache: CommandCache, orders: WorkOrders, order: WorkOrder, mirror: Mirror
+) -> None:
+    """Emit which commands the repository has, once for each order."""
     assert order.base_commit_sha is not None
-    found = await shelf.at(mirror, order.base_commit_sha)
+    found = await cache.at(mirror, order.base_commit_sha)
     if not found.commands and not found.problems:
         return
     order_id = order.agent_work_order_id
     if await first_of(orders.database, order_id, "repository_commands_found") is None:
-        told = RepositoryCommandsFound(
+        event = RepositoryCommandsFound(
             commit_sha=order.base_commit_sha,
             commands=[FoundCommand.model_validate(one) for one in found.commands],
             problems=[CommandProblem.model_validate(one) for one in found.problems],
         )
-        await orders.emit(order_id, told)
+        await orders.emit(order_id, event)
 
 
 async def expansion(
-    shelf: CommandCache, mirror: Mirror, commit: str, text: str
+    cache: CommandCache, mirror: Mirror, commit: str, text: str
 ) -> tuple[str, Callable[[str], Event] | None]:
-    """A prompt as agents are to see it, and what its step has to tell about that."""
+    """A prompt as agents are to see it, and the event that its step emits about that."""
     call = call_in(text)
     if call is None:
         return text, None
-    commands = await shelf.at(mirror, commit)
+    commands = await cache.at(mirror, commit)
     command = commands.find(call.name)
     if command is None:
         return text, lambda step: AgentNotice(step=step, text=_unknown(call.name, commands))
@@ -67,10 +69,10 @@ async def expansion(
 
 
 @dataclass(frozen=True)
-class Calls:
+class CommandCalls:
     """The calls of commands in what one step of an order is given."""
 
-    shelf: CommandCache
+    cache: CommandCache
     orders: WorkOrders
     order: WorkOrder
     spec: StepSpec
@@ -80,24 +82,24 @@ class Calls:
         """The order as agents are to see it."""
         order = self.order
         used = self.spec.prompt is None or "initial_prompt" in self.spec.prompt
-        heard = self.spec.kind in _HEARD and used
-        first = await self._expanded(order.initial_prompt, aloud=heard and order.round_prompt is None)
+        is_prompted = self.spec.kind in _PROMPTED and used
+        first = await self._expanded(order.initial_prompt, emits=is_prompted and order.round_prompt is None)
         later = order.round_prompt
         if later is not None:
-            later = await self._expanded(later, aloud=heard)
+            later = await self._expanded(later, emits=is_prompted)
         return replace(order, initial_prompt=first, round_prompt=later)
 
     async def expanded_prompt(self, context: Mapping[str, Any]) -> str:
         """The step's own prompt. Only the workflow can call a command here, not what is filled in."""
         template = self.spec.prompt or ""
         text = render(template, context)
-        return await self._expanded(text, aloud=True) if template.lstrip().startswith("/") else text
+        return await self._expanded(text, emits=True) if template.lstrip().startswith("/") else text
 
-    async def _expanded(self, text: str, *, aloud: bool) -> str:
+    async def _expanded(self, text: str, *, emits: bool) -> str:
         assert self.order.base_commit_sha is not None
-        expanded, told = await expansion(self.shelf, self.mirror, self.order.base_commit_sha, text)
-        if aloud and told is not None:
-            await self.orders.emit(self.order.agent_work_order_id, told(self.spec.name))
+        expanded, event_for = await expansion(self.cache, self.mirror, self.order.base_commit_sha, text)
+        if emits and event_for is not None:
+            await self.orders.emit(self.order.agent_work_order_id, event_for(self.spec.name))
         return expanded
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.repositories import Repositories
+from journeyman.engine.teardown import Teardown
 from journeyman.events.types import (
     AgentWorkOrderCompleted,
     AgentWorkOrderFailed,
@@ -16,29 +17,39 @@ from journeyman.events.types import (
     SandboxCleanupCompleted,
     WorkflowPhaseStarted,
 )
+from journeyman.git.mirrors import Mirror
 from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
 from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
 
 
 async def end_round(
-    workshop: Workshop, order_id: str, workflow: Workflow, beginning: Done, done: Mapping[str, Done]
+    orders: WorkOrders,
+    teardown: Teardown,
+    repositories: Repositories,
+    order_id: str,
+    workflow: Workflow,
+    beginning: Done,
+    done: Mapping[str, Done],
 ) -> str:
     """Safe to repeat because an order that has ended is left as it is, and clearing away twice is once."""
-    order = await workshop.orders.get(order_id)
+    order = await orders.get(order_id)
     if order.is_at_rest:
         return order.status
-    is_cleared = await workshop.tear_down(order)
+    is_cleared = await teardown.tear_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
     ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)
-    if conclusion.verification == "passed" and not await _checked_is_pushed(workshop, order, done):
+    if conclusion.verification == "passed" and not await _checked_is_pushed(
+        repositories.mirror(order), order, done
+    ):
         conclusion = replace(conclusion, verification="none")
     elif order.round > 1 and not any(end.verification for end in ends):
         # A question changes nothing, also nothing about what was verified before.
         conclusion = replace(conclusion, verification=order.verification)
-    changed = await workshop.orders.change(
+    changed = await orders.change(
         order_id,
         *_events(order, conclusion, is_cleared),
         status=conclusion.status,
@@ -92,11 +103,10 @@ def _events(order: WorkOrder, conclusion: Conclusion, is_cleared: bool) -> list[
     ]
 
 
-async def _checked_is_pushed(workshop: Workshop, order: WorkOrder, done: Mapping[str, Done]) -> bool:
+async def _checked_is_pushed(mirror: Mirror, order: WorkOrder, done: Mapping[str, Done]) -> bool:
     checked = [end.output["commit_sha"] for end in done.values() if end.kind == "verify"][-1]
     if order.pushed_commit_sha is None:
         return True
-    mirror = workshop.mirrors.at(workshop.repository(order))
     own = f".journeyman/{order.agent_work_order_id}/"
     paths = await mirror.changed_paths(checked, order.pushed_commit_sha)
     return all(path.startswith(own) for path in paths)

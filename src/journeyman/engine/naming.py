@@ -51,7 +51,7 @@ class Chosen:
 async def ask_for_names(
     small_model: SmallModel | None, orders: WorkOrders, order: WorkOrder, task: str
 ) -> Chosen | None:
-    """Names for what nobody named. Tells what the question cost, or why it has no answer."""
+    """Names for what nobody named. Emits what the question cost, or why it has no answer."""
     if small_model is None:
         return None
     order_id = order.agent_work_order_id

@@ -10,21 +10,34 @@ import time
 from typing import Any
 
 from journeyman.engine.approvals import decide
+from journeyman.engine.handover import MirrorOf
 from journeyman.engine.redo import fork, retry_from
+from journeyman.engine.store import Claims
+from journeyman.engine.teardown import Teardown
 from journeyman.engine.transitions import Standstill, Stop, check_suspend, requeue, stay_paused, suspend
 from journeyman.engine.worker_handle import WorkerHandle
-from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, Superseded, Transient
 from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
 
 _ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 
 
 class OrderControl:
-    def __init__(self, workshop: Workshop, worker: WorkerHandle | None) -> None:
-        self._workshop = workshop
+    def __init__(
+        self,
+        orders: WorkOrders,
+        claims: Claims,
+        teardown: Teardown,
+        mirror_of: MirrorOf,
+        worker: WorkerHandle | None,
+    ) -> None:
+        self._orders = orders
+        self._claims = claims
+        self._teardown = teardown
+        self._mirror_of = mirror_of
         self._worker = worker
 
     def wake(self) -> None:
@@ -38,15 +51,15 @@ class OrderControl:
         To pause one that waits for a quota is to let it wait for a person instead.
         """
         deadline = time.monotonic() + _ANSWER_SECONDS
-        orders = self._workshop.orders
+        orders = self._orders
         while check_suspend(order := await orders.get(order_id), stop) or (
             stop == "paused" and order.resume_at is not None
         ):
             if order.worker_id is None:
                 try:
                     if order.status == stop:
-                        return await stay_paused(self._workshop, order)
-                    return await suspend(self._workshop, order_id, stop, if_still=order)
+                        return await stay_paused(orders, order)
+                    return await suspend(orders, self._teardown, order_id, stop, if_still=order)
                 except Superseded:
                     continue  # somebody has just taken it up, or let it go on
             if self._worker is not None and order.worker_id == self._worker.worker_id:
@@ -74,28 +87,28 @@ class OrderControl:
 
     async def positions(self) -> dict[str, int]:
         """The place in the line of every order that waits to be started."""
-        return await self._workshop.claims.positions()
+        return await self._claims.positions()
 
     async def requeue(self, order_id: str, *, after: Standstill) -> WorkOrder:
         """Let a paused, failed or cancelled order go on from the step it was stopped at."""
-        order = await requeue(self._workshop, order_id, after=after)
+        order = await requeue(self._orders, order_id, after=after)
         self.wake()
         return order
 
     async def retry_from(self, order_id: str, step: str) -> WorkOrder:
         """Do a step of a finished order and everything after it again."""
-        order = await retry_from(self._workshop, order_id, step)
+        order = await retry_from(self._orders, self._mirror_of, order_id, step)
         self.wake()
         return order
 
     async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder:
         """Another order that goes its own way from a step of this one."""
-        order = await fork(self._workshop, order_id, step, prompt=prompt, **changes)
+        order = await fork(self._orders, self._mirror_of, order_id, step, prompt=prompt, **changes)
         self.wake()
         return order
 
     async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
         """Take a person's decision on a step that waits for it."""
-        order = await decide(self._workshop, order_id, step, decision, comment)
+        order = await decide(self._orders, order_id, step, decision, comment)
         self.wake()
         return order

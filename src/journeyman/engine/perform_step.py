@@ -16,10 +16,11 @@ from pydantic import BaseModel
 
 from journeyman import telemetry
 from journeyman.engine.approvals import Siblings, approved
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.retries import some_jitter, wait_before_retry
+from journeyman.engine.step_contexts import StepContexts, order_context
 from journeyman.engine.store_retries import NO_ROOM
 from journeyman.engine.sync_remote import sync_remote
-from journeyman.engine.workshop import Workshop, order_context
 from journeyman.errors import (
     AgentFailed,
     Internal,
@@ -44,30 +45,32 @@ from journeyman.steps import VERBS
 from journeyman.steps.context import ChecksOutdated, StepBroken
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND, outdated
 from journeyman.work_orders.order import StepRecord, StepStatus, WorkOrder
+from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
 
 _RECORDED: dict[str, StepStatus] = {"completed": "completed", "failed": "failed", "outdated": "waiting"}
 
 
-async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: int) -> Done:
+async def begin_round(resources: WorkerResources, order_id: str, round: int, attempt: int) -> Done:
     """Take the order up and prepare its branch and workspace.
 
     Safe to repeat because an order that is running already stays so, and so does what is prepared.
     """
-    order = await workshop.orders.get(order_id)
+    orders = resources.orders
+    order = await orders.get(order_id)
     if order.is_at_rest or (order.round, order.attempt) != (round, attempt):
         # A crash let this attempt outlive the pause that ended it; what came after it is not its business.
         return Done(kind="prepare", status="skipped")
     if order.status == "pending":
-        order = await workshop.orders.change(
+        order = await orders.change(
             order_id,
-            AgentWorkOrderStarted(round=order.round, worker_id=workshop.worker_id),
+            AgentWorkOrderStarted(round=order.round, worker_id=resources.worker_id),
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
     tries = 1
-    while (error := await _prepare(workshop, order)) is not None:
+    while (error := await _prepare(resources, order)) is not None:
         wait = wait_before_retry(
             error.category,
             tries,
@@ -79,70 +82,85 @@ async def begin_round(workshop: Workshop, order_id: str, round: int, attempt: in
         if wait is None:
             return _failed("prepare", error)
         tries += 1
-        await workshop.orders.emit(order_id, _told_retry("prepare", tries, wait, error))
+        await orders.emit(order_id, _retry_event("prepare", tries, wait, error))
         await asyncio.sleep(wait)
     # Preparing may have named it.
-    named = await workshop.orders.get(order_id)
+    named = await orders.get(order_id)
     return Done(kind="prepare", status="completed", output=order_context(named))
 
 
-async def _prepare(workshop: Workshop, order: WorkOrder) -> JourneymanError | None:
+async def _prepare(resources: WorkerResources, order: WorkOrder) -> JourneymanError | None:
     try:
-        mirror, workspace = await workshop.prepare(order)
-        await sync_remote(workshop, order.agent_work_order_id, mirror, workspace)
+        mirror, workspace = await resources.checkout.prepare(order)
+        await sync_remote(
+            resources.orders,
+            order.agent_work_order_id,
+            mirror,
+            workspace,
+            repositories=resources.repositories,
+            handover=resources.handover,
+        )
     except Exception as error:
         return as_ours(error)
     return None
 
 
 async def perform(
-    workshop: Workshop, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
+    resources: WorkerResources, order_id: str, move: Move, done: Mapping[str, Done], siblings: Siblings
 ) -> Done:
     """Make one move of a round, and write down how it went.
 
     A crash can fall between our record and the engine's: a step that our record calls completed is not
     begun again.
     """
-    earlier = await workshop.orders.current_step(order_id, move.step.name)
+    orders = resources.orders
+    earlier = await orders.current_step(order_id, move.step.name)
     if earlier is not None and earlier.status == "completed":
         return Done(kind=earlier.kind, status="completed", output=earlier.output or {})
     match move:
         case Run(spec):
             cut_off = earlier if earlier is not None and earlier.completed_at is None else None
             saved = cut_off.output if cut_off else None
-            return await _run_if_allowed(_Attempts(workshop, order_id, spec, done, saved), siblings)
+            step = _Attempts(orders, resources.step_contexts, order_id, spec, done, saved)
+            return await _run_if_allowed(step, siblings)
         case Skip(spec, reason):
             skipped = StepSkipped(step=spec.name, kind=spec.kind, reason=reason)
-            return await _note(workshop, order_id, spec, Done(kind=spec.kind, status="skipped"), skipped)
+            return await _note(orders, order_id, spec, Done(kind=spec.kind, status="skipped"), skipped)
         case Fail(spec, reason):
             wrong = InvalidWorkflow(reason, hint="Correct the step's condition in the workflow.")
-            return await _note_failure(workshop, order_id, spec, wrong)
+            return await _note_failure(orders, order_id, spec, wrong)
 
 
 async def _run_if_allowed(step: "_Attempts", siblings: Siblings) -> Done:
     """Begin a step when a person let it: what is decided while others are at work takes effect at once."""
-    workshop, order_id, spec = step.workshop, step.order_id, step.spec
+    orders, order_id, spec = step.orders, step.order_id, step.spec
     if spec.requires_approval:
         try:
-            while not await approved(workshop, await workshop.orders.get(order_id), spec):
+            while not await _is_approved(step):
                 siblings.rests(spec.name)
                 if not await siblings.wait():
                     return Done(kind=spec.kind, status="awaiting_approval")
         except NotAllowed as rejected:
-            return await _note_failure(workshop, order_id, spec, rejected)
+            return await _note_failure(orders, order_id, spec, rejected)
         siblings.at_work(spec.name)
     return await _run(step)
 
 
-async def _note_failure(workshop: Workshop, order_id: str, spec: StepSpec, error: JourneymanError) -> Done:
+async def _is_approved(step: "_Attempts") -> bool:
+    order = await step.orders.get(step.order_id)
+    workspace = await step.contexts.workspaces.open(order)
+    return await approved(step.orders, workspace, order, step.spec)
+
+
+async def _note_failure(orders: WorkOrders, order_id: str, spec: StepSpec, error: JourneymanError) -> Done:
     end = _failed(spec.kind, error)
-    return await _note(workshop, order_id, spec, end, _told_failure(spec, end, 0.0))
+    return await _note(orders, order_id, spec, end, _failure_event(spec, end, 0.0))
 
 
-async def _note(workshop: Workshop, order_id: str, spec: StepSpec, end: Done, told: Event) -> Done:
+async def _note(orders: WorkOrders, order_id: str, spec: StepSpec, end: Done, event: Event) -> Done:
     """Write down the end of a step that was never begun."""
     now = datetime.now(UTC)
-    order = await workshop.orders.get(order_id)
+    order = await orders.get(order_id)
     record = StepRecord(
         agent_work_order_id=order_id,
         round=order.round,
@@ -155,13 +173,14 @@ async def _note(workshop: Workshop, order_id: str, spec: StepSpec, end: Done, to
         error_message=end.error_message or None,
         error_category=end.error_category if end.error_message else None,
     )
-    await workshop.orders.save_step(record, told)
+    await orders.save_step(record, event)
     return end
 
 
 @dataclass(frozen=True)
 class _Attempts:
-    workshop: Workshop
+    orders: WorkOrders
+    contexts: StepContexts
     order_id: str
     spec: StepSpec
     done: Mapping[str, Done]
@@ -170,7 +189,7 @@ class _Attempts:
 
 
 async def _run(step: _Attempts) -> Done:
-    spec, orders = step.spec, step.workshop.orders
+    spec, orders = step.spec, step.orders
     started_at, began = datetime.now(UTC), time.monotonic()
     attempt = 1
     while True:
@@ -189,7 +208,7 @@ async def _run(step: _Attempts) -> Done:
         if wait is None:
             break
         attempt += 1
-        await orders.emit(step.order_id, _told_retry(spec.name, attempt, wait, error))
+        await orders.emit(step.order_id, _retry_event(spec.name, attempt, wait, error))
         await asyncio.sleep(wait)
         latest = await orders.current_step(step.order_id, spec.name)
         step = replace(step, saved_output=latest.output if latest else None)
@@ -202,7 +221,7 @@ async def _run(step: _Attempts) -> Done:
         error_message=error.message if error else None,
         error_category=error.category if error else None,
     )
-    await orders.save_step(ended, *_told_end(spec, end, duration))
+    await orders.save_step(ended, *_end_events(spec, end, duration))
     return end
 
 
@@ -212,7 +231,7 @@ def _retries(error: JourneymanError, allowed: int = 0) -> int:
 
 
 async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRecord:
-    spec, order = step.spec, await step.workshop.orders.get(step.order_id)
+    spec, order = step.spec, await step.orders.get(step.order_id)
     record = StepRecord(
         agent_work_order_id=step.order_id,
         round=order.round,
@@ -231,7 +250,7 @@ async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRec
         changes["current_phase"] = phase
     if spec.kind == "verify":
         changes["verification"] = outdated(order.verification)
-    await step.workshop.orders.save_step(record, *events, **changes)
+    await step.orders.save_step(record, *events, **changes)
     return record
 
 
@@ -239,12 +258,12 @@ async def _attempt(step: _Attempts, record: StepRecord) -> tuple[Done, Journeyma
     spec = step.spec
 
     async def save_output(output: BaseModel) -> None:
-        await step.workshop.orders.save_step(replace(record, output=output.model_dump(mode="json")))
+        await step.orders.save_step(replace(record, output=output.model_dump(mode="json")))
 
     try:
         async with asyncio.timeout(spec.timeout) as limit:
-            order = await step.workshop.orders.get(step.order_id)
-            context = await step.workshop.step_context(order, spec, step.done, limit, save_output)
+            order = await step.orders.get(step.order_id)
+            context = await step.contexts.build(order, spec, step.done, limit, save_output)
             context = replace(context, attempt=record.attempts, saved_output=step.saved_output)
             output = await VERBS[spec.kind](context)
     except TimeoutError as error:
@@ -296,7 +315,7 @@ def _failed(kind: str, error: JourneymanError) -> Done:
     )
 
 
-def _told_retry(step: str, attempt: int, wait: float, error: JourneymanError) -> StepRetrying:
+def _retry_event(step: str, attempt: int, wait: float, error: JourneymanError) -> StepRetrying:
     return StepRetrying(
         step=step,
         attempt=attempt,
@@ -306,9 +325,9 @@ def _told_retry(step: str, attempt: int, wait: float, error: JourneymanError) ->
     )
 
 
-def _told_end(spec: StepSpec, end: Done, duration: float) -> list[Event]:
+def _end_events(spec: StepSpec, end: Done, duration: float) -> list[Event]:
     if end.status == "failed":
-        return [_told_failure(spec, end, duration)]
+        return [_failure_event(spec, end, duration)]
     if end.status == "outdated":
         return []  # it begins again after the checks, and says so then
     completed: list[Event] = [
@@ -319,7 +338,7 @@ def _told_end(spec: StepSpec, end: Done, duration: float) -> list[Event]:
     return completed
 
 
-def _told_failure(spec: StepSpec, end: Done, duration: float) -> StepFailed:
+def _failure_event(spec: StepSpec, end: Done, duration: float) -> StepFailed:
     return StepFailed(
         step=spec.name,
         kind=spec.kind,

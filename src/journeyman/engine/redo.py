@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from journeyman.engine.handover import MirrorOf
 from journeyman.engine.prompts import WORKFLOW_OF
 from journeyman.engine.transitions import Round, requeue
-from journeyman.engine.workshop import Workshop
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.events.log import read_all
 from journeyman.events.types import (
@@ -23,6 +23,7 @@ from journeyman.events.types import (
 )
 from journeyman.work_orders.order import StepRecord, WorkOrder, branch_name_of, new_order_id, title_of
 from journeyman.work_orders.prompts import Prompt
+from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.loader import library
 from journeyman.workflows.schema import Workflow
@@ -53,12 +54,12 @@ def commit_before(events: Iterable[StoredEvent], round: int, step: str) -> str |
     )
 
 
-async def last_round_with(workshop: Workshop, order: WorkOrder, step: str) -> Round:
+async def last_round_with(orders: WorkOrders, order: WorkOrder, step: str) -> Round:
     """The round that a step's name refers to: the current one, or the last before it that has the step.
 
     A question is a round as well, of which nobody means a step.
     """
-    prompts = await workshop.orders.prompts(order.agent_work_order_id)
+    prompts = await orders.prompts(order.agent_work_order_id)
     asked = {one.round: one for one in prompts if one.round is not None}
     before = sorted((number for number in asked if number != order.round), reverse=True)
     for number in (order.round, *before, 1):
@@ -92,26 +93,26 @@ def check_reached(workflow: Workflow, records: Iterable[StepRecord], step: str) 
         )
 
 
-async def _begin_from(workshop: Workshop, order: WorkOrder, step: str) -> tuple[Round, list[StepRecord]]:
+async def _begin_from(orders: WorkOrders, order: WorkOrder, step: str) -> tuple[Round, list[StepRecord]]:
     """The round that a step is to be begun again in, and the records of that round's steps."""
-    round = await last_round_with(workshop, order, step)
-    every = await workshop.orders.steps(order.agent_work_order_id)
+    round = await last_round_with(orders, order, step)
+    every = await orders.steps(order.agent_work_order_id)
     records = [record for record in every if record.round == round.number]
     check_reached(Workflow.model_validate(round.workflow), records, step)
     return round, records
 
 
-async def retry_from(workshop: Workshop, order_id: str, step: str) -> WorkOrder:
+async def retry_from(orders: WorkOrders, mirror_of: MirrorOf, order_id: str, step: str) -> WorkOrder:
     """Do a step and everything after it again, from what the branch held before it."""
-    order = await workshop.orders.get(order_id)
-    round, _ = await _begin_from(workshop, order, step)
+    order = await orders.get(order_id)
+    round, _ = await _begin_from(orders, order, step)
     if not order.is_finished:
         raise Conflict(
             f"the order is {order.status}, so no step can be done again", hint="Cancel it first, or wait."
         )
-    before, head = await _place_of(workshop, order, round, step)
+    before, head = await _place_of(orders, mirror_of, order, round, step)
     return await requeue(
-        workshop,
+        orders,
         order_id,
         after="end",
         redo=from_step_on(Workflow.model_validate(round.workflow), step),
@@ -122,16 +123,22 @@ async def retry_from(workshop: Workshop, order_id: str, step: str) -> WorkOrder:
 
 
 async def fork(
-    workshop: Workshop, order_id: str, step: str, *, prompt: str | None, **changes: Any
+    orders: WorkOrders,
+    mirror_of: MirrorOf,
+    order_id: str,
+    step: str,
+    *,
+    prompt: str | None,
+    **changes: Any,
 ) -> WorkOrder:
     """Another order that has done what this one did before a step, and goes on from there by itself.
 
     With a task of its own it has a title and a branch of its own as well.
     """
-    order = await workshop.orders.get(order_id)
-    round, records = await _begin_from(workshop, order, step)
+    order = await orders.get(order_id)
+    round, records = await _begin_from(orders, order, step)
     redo = from_step_on(Workflow.model_validate(round.workflow), step)
-    before, _ = await _place_of(workshop, order, round, step)
+    before, _ = await _place_of(orders, mirror_of, order, round, step)
     title = title_of(prompt) if prompt else order.title
     new_id, now = new_order_id(), datetime.now(UTC)
     forked = WorkOrder(
@@ -167,7 +174,7 @@ async def fork(
         for record in records
         if record.step not in redo and record.status == "completed"
     ]
-    await workshop.orders.create(forked, created, steps_done=done)
+    await orders.create(forked, created, steps_done=done)
     return forked
 
 
@@ -185,14 +192,14 @@ def _inherited(record: StepRecord, order_id: str) -> StepRecord:
 
 
 async def _place_of(
-    workshop: Workshop, order: WorkOrder, round: Round, step: str
+    orders: WorkOrders, mirror_of: MirrorOf, order: WorkOrder, round: Round, step: str
 ) -> tuple[str | None, str | None]:
     """What the branch was at before a step, and what it is at now; a Conflict when people wrote since."""
     if order.base_commit_sha is None:
         return None, None
-    events = await read_all(workshop.orders.database, order.agent_work_order_id)
+    events = await read_all(orders.database, order.agent_work_order_id)
     before = commit_before(events, round.number, step) or order.base_commit_sha
-    mirror = await workshop.mirror_of(order)
+    mirror = await mirror_of(order)
     head = await mirror.branch_head(order.git_branch_name)
     if head is None:
         return None, None

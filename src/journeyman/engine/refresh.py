@@ -12,14 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from journeyman import telemetry
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.handover import MirrorOf
+from journeyman.engine.repositories import Repositories
 from journeyman.errors import JourneymanError, Superseded
 from journeyman.events import log
 from journeyman.events.types import GitBranchMoved
 from journeyman.git.remote_branch import compare_remote_branch
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import Decision
+from journeyman.work_orders.store import Decision, WorkOrders
 
 _FRESH_SECONDS = 5.0
 """How long nobody asks the remote again. A round that has just ended has looked itself."""
@@ -33,8 +34,10 @@ _MOST_REMEMBERED = 1000
 class BranchRefresh:
     """Looks at branches in the background; for one event loop."""
 
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+    def __init__(self, orders: WorkOrders, repositories: Repositories, mirror_of: MirrorOf) -> None:
+        self._orders = orders
+        self._repositories = repositories
+        self._mirror_of = mirror_of
         self._under_way: dict[str, asyncio.Task[None]] = {}
         self._not_before: dict[str, float] = {}
         """When an order's branch may be looked at again, on the monotonic clock."""
@@ -62,7 +65,7 @@ class BranchRefresh:
         pause = _AFTER_ERROR_SECONDS
         try:
             async with asyncio.timeout(_LOOK_SECONDS):
-                await refresh_branch(self._workshop, order_id)
+                await refresh_branch(self._orders, self._repositories, self._mirror_of, order_id)
             pause = _FRESH_SECONDS
         except Superseded:
             pause = _FRESH_SECONDS  # it was changed meanwhile; another look begins with what it is now
@@ -88,22 +91,23 @@ def may_have_moved(order: WorkOrder, now: datetime) -> bool:
     return order.is_at_rest and order.pushed_commit_sha is not None and not is_fresh
 
 
-async def refresh_branch(workshop: Workshop, order_id: str) -> None:
+async def refresh_branch(
+    orders: WorkOrders, repositories: Repositories, mirror_of: MirrorOf, order_id: str
+) -> None:
     """Look at the branch of an order at rest on its remote, and write what people have done to it.
 
     Safe to repeat because what is written already is not written again. Raises Superseded when the order
     changes meanwhile.
     """
-    order = await workshop.orders.get(order_id)
-    repository = workshop.repository(order)
+    order = await orders.get(order_id)
     pushed, base = order.pushed_commit_sha, order.base_commit_sha
-    is_here = workshop.mirrors.at(repository).path.exists()
+    is_here = repositories.mirror(order).path.exists()
     if not order.is_at_rest or pushed is None or base is None or not is_here:
         return
-    mirror, branch = await workshop.mirror_of(order), order.git_branch_name
-    remote = await workshop.forges[repository.forge].remote(repository)
+    mirror, branch = await mirror_of(order), order.git_branch_name
+    remote = await repositories.remote(order)
     there = await mirror.look_at_branch(remote, branch)
-    last = await log.last_of(workshop.orders.database, order_id, "git_branch_moved")
+    last = await log.last_of(orders.database, order_id, "git_branch_moved")
     known = last.event.commit_sha if last and isinstance(last.event, GitBranchMoved) else None
     if there is None or (there == pushed and known is None):
         return
@@ -115,8 +119,8 @@ async def refresh_branch(workshop: Workshop, order_id: str) -> None:
     changes: dict[str, Any] = dict(found.progress.counts)
     if not found.is_own:
         changes["verification"] = outdated(order.verification)
-    is_told = found.is_own or found.head == known
-    if is_told and all(getattr(order, name) == value for name, value in changes.items()):
+    is_known = found.is_own or found.head == known
+    if is_known and all(getattr(order, name) == value for name, value in changes.items()):
         return
     moved = GitBranchMoved(
         git_branch_name=branch,
@@ -130,4 +134,4 @@ async def refresh_branch(workshop: Workshop, order_id: str) -> None:
             raise Superseded(f"{order_id} has changed while its branch was looked at")
         return [moved], changes
 
-    await workshop.orders.change_as_it_is(order_id, decide)
+    await orders.change_as_it_is(order_id, decide)

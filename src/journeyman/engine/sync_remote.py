@@ -4,7 +4,8 @@ Looked at when a round begins, so that an agent works on what is there now. A qu
 is answered from what there is, whatever people did.
 """
 
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.handover import Handover
+from journeyman.engine.repositories import Repositories
 from journeyman.forges.pull_request_state import check_still_open
 from journeyman.git.mirrors import FreshMirror
 from journeyman.git.push import gone
@@ -12,37 +13,42 @@ from journeyman.git.rebase import SET_ASIDE, RebaseConflict
 from journeyman.git.workspace import Workspace
 from journeyman.steps.rebase import rebase_onto_remote
 from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.store import WorkOrders
 
 
-async def sync_remote(workshop: Workshop, order_id: str, mirror: FreshMirror, workspace: Workspace) -> None:
-    """Take in what they pushed; raise a Conflict where they ended the pull request or deleted the branch.
+async def sync_remote(
+    orders: WorkOrders,
+    order_id: str,
+    mirror: FreshMirror,
+    workspace: Workspace,
+    *,
+    repositories: Repositories,
+    handover: Handover,
+) -> None:
+    """Rebase onto what they pushed; raise a Conflict where they ended the pull request or deleted the branch.
 
-    A prompt whose round begins where both sides clash begins from theirs: what is ours is set aside for the
-    agent to work in again. Safe to repeat because looking changes nothing, and taking in twice is once.
+    A prompt whose round begins where both sides conflict begins from theirs: what is ours is set aside for
+    the agent to work in again. Safe to repeat because looking changes nothing, and rebasing twice is once.
     """
-    order = await workshop.orders.get(order_id)
-    repository = workshop.repository(order)
+    order = await orders.get(order_id)
     only_asks = all(step["kind"] == "answer" for step in order.current_workflow["steps"])
     if not only_asks:
-        forge = workshop.forges[repository.forge]
-        order = await check_still_open(workshop.orders, forge, repository, order)
+        order = await check_still_open(orders, repositories.forge(order), repositories.of(order), order)
     theirs = mirror.branches.get(order.git_branch_name)
     if theirs is None:
         if order.pushed_commit_sha is not None and not only_asks:
             raise gone(order.git_branch_name, order.pushed_commit_sha)
         return
     aside = f"{SET_ASIDE}{order_id}/{order.round}"
-    may_begin_anew = (
-        order.round_prompt is not None and not only_asks and not await _has_begun(workshop, order)
-    )
+    may_begin_anew = order.round_prompt is not None and not only_asks and not await _has_begun(orders, order)
     try:
         await rebase_onto_remote(
-            workshop.orders,
-            workshop.settings,
+            orders,
+            repositories.settings,
             order,
             workspace,
             theirs,
-            keep=lambda: workshop.keep(order_id, workspace),
+            keep=lambda: handover.save(orders, order_id, workspace),
             set_aside=aside if may_begin_anew else None,
         )
     except RebaseConflict:
@@ -50,7 +56,7 @@ async def sync_remote(workshop: Workshop, order_id: str, mirror: FreshMirror, wo
             raise
 
 
-async def _has_begun(workshop: Workshop, order: WorkOrder) -> bool:
+async def _has_begun(orders: WorkOrders, order: WorkOrder) -> bool:
     """Whether the round has made anything that setting it aside would undo."""
-    steps = await workshop.orders.steps(order.agent_work_order_id)
+    steps = await orders.steps(order.agent_work_order_id)
     return any(step.round == order.round and step.status == "completed" for step in steps)

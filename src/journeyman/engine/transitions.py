@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from journeyman.engine.retries import pause_before_retry
-from journeyman.engine.workshop import Workshop
+from journeyman.engine.teardown import Teardown
 from journeyman.errors import Category, Conflict
 from journeyman.events import log
 from journeyman.events.types import (
@@ -25,7 +25,7 @@ from journeyman.events.types import (
     StoredEvent,
 )
 from journeyman.work_orders.order import Status, StepRecord, WorkOrder
-from journeyman.work_orders.store import check_unmoved
+from journeyman.work_orders.store import WorkOrders, check_unmoved
 from journeyman.workflows.graph import upstream_of
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
@@ -46,7 +46,7 @@ class Round:
     """Whether the workflow is the order's own."""
 
 
-_MAY_REST: dict[Suspension, frozenset[Status]] = {
+_MAY_SUSPEND: dict[Suspension, frozenset[Status]] = {
     "paused": frozenset({"pending", "running"}),
     "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
     "awaiting_approval": frozenset({"running"}),
@@ -56,7 +56,7 @@ _PASSING: frozenset[Category] = frozenset({"transient", "rate_limited"})
 _NOT_ITS_FAULT: frozenset[Category] = _PASSING | {"budget", "quota"}
 """What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
 when the other side said that it may."""
-_RESTED: dict[Standstill, tuple[Status, ...]] = {
+_STOPPED: dict[Standstill, tuple[Status, ...]] = {
     "pause": ("paused",),
     "failure": ("failed", "cancelled"),
     "approval": ("awaiting_approval",),
@@ -68,7 +68,7 @@ def check_suspend(order: WorkOrder, stop: Suspension) -> bool:
     """Whether there is anything to do; a Conflict when the order's state does not allow it."""
     if order.status == stop:
         return False
-    if order.status not in _MAY_REST[stop]:
+    if order.status not in _MAY_SUSPEND[stop]:
         raise Conflict(
             f"the order is {order.status}, so it cannot be {stop}",
             hint="`jm show` tells what the order is doing, or how it ended.",
@@ -121,35 +121,37 @@ def with_retry(end: Done, events: Iterable[StoredEvent]) -> Done:
 
 
 async def suspend(
-    workshop: Workshop,
+    orders: WorkOrders,
+    teardown: Teardown,
     order_id: str,
     stop: Suspension,
     *,
     because: Done | None = None,
     if_still: WorkOrder | None = None,
 ) -> WorkOrder:
-    """Put an order whose round is not running any more to rest.
+    """Suspend an order whose round is not running any more.
 
-    Safe to repeat because an order that rests already is left as it is. What was not committed is kept as
-    a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still`, an order that
-    nobody held when it was seen, it is refused as Superseded when somebody does by now, or it has moved on.
+    Safe to repeat because an order that is suspended already is left as it is. What was not committed is kept
+    as a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still`, an order
+    that nobody held when it was seen, it is refused as Superseded when somebody does by now, or it has moved
+    on.
     """
-    order = await workshop.orders.get(order_id)
+    order = await orders.get(order_id)
     if if_still is not None:
         check_unmoved(order, if_still)  # before anything of it ends, and again where it is written
     if not check_suspend(order, stop):
         return order
-    await workshop.tear_down(
+    await teardown.tear_down(
         order,
         keep_workspace=stop != "cancelled",
         is_held=if_still is None,
         within=None if because else _SALVAGE_SECONDS,
     )
-    cut_off = [one.step for one in await workshop.orders.steps(order_id) if one.status == "running"]
-    await workshop.orders.reopen_steps(order_id, order.round, cut_off)
+    cut_off = [one.step for one in await orders.steps(order_id) if one.status == "running"]
+    await orders.reopen_steps(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
-        because = with_retry(because, await log.read_all(workshop.orders.database, order_id))
+        because = with_retry(because, await log.read_all(orders.database, order_id))
         changes = {
             "error_message": because.error_message,
             "error_category": because.error_category,
@@ -159,24 +161,24 @@ async def suspend(
         changes["resume_at"] = datetime.now(UTC) + timedelta(seconds=because.retry_after)
     if stop == "cancelled":
         changes["execution_completed_at"] = datetime.now(UTC)
-        for prompt in await workshop.orders.prompts(order_id):
+        for prompt in await orders.prompts(order_id):
             if prompt.status == "queued":
-                await workshop.orders.cancel_prompt(order_id, prompt.number)
-    told = _told(stop, because, changes.get("resume_at"))
+                await orders.cancel_prompt(order_id, prompt.number)
+    event = _suspended(stop, because, changes.get("resume_at"))
     if if_still is not None:
-        return await workshop.orders.change_if_free(if_still, told, status=stop, **changes)
-    return await workshop.orders.change(order_id, told, status=stop, **changes)
+        return await orders.change_if_free(if_still, event, status=stop, **changes)
+    return await orders.change(order_id, event, status=stop, **changes)
 
 
-async def stay_paused(workshop: Workshop, order: WorkOrder) -> WorkOrder:
-    """Let a paused order rest until a person resumes it, whatever it was paused for."""
-    told = AgentWorkOrderPaused(
+async def stay_paused(orders: WorkOrders, order: WorkOrder) -> WorkOrder:
+    """Keep an order paused until a person resumes it, whatever it was paused for."""
+    paused = AgentWorkOrderPaused(
         reason=order.error_message or "", error_category=order.error_category, hint=order.error_hint or ""
     )
-    return await workshop.orders.change_if_free(order, told, resume_at=None)
+    return await orders.change_if_free(order, paused, resume_at=None)
 
 
-def _told(stop: Suspension, because: Done | None, resume_at: datetime | None) -> Event:
+def _suspended(stop: Suspension, because: Done | None, resume_at: datetime | None) -> Event:
     if stop == "cancelled":
         return (
             AgentWorkOrderCancelled(reason=because.error_message, hint=because.hint)
@@ -196,7 +198,7 @@ def _told(stop: Suspension, because: Done | None, resume_at: datetime | None) ->
 
 
 async def requeue(
-    workshop: Workshop,
+    orders: WorkOrders,
     order_id: str,
     *,
     after: Standstill,
@@ -204,16 +206,16 @@ async def requeue(
     back_to: Round | None = None,
     **changes: Any,
 ) -> WorkOrder:
-    """Let an order wait in line again, to go on where it was stopped.
+    """Queue an order again, to go on where it was stopped.
 
     `redo` are more steps to do again, `back_to` is an earlier round to go on with instead of the current.
     """
-    order = await workshop.orders.get(order_id)
-    stopped = _RESTED[after]
+    order = await orders.get(order_id)
+    stopped = _STOPPED[after]
     if order.status not in stopped:
         other = "Use retry for one that failed." if after == "pause" else "Use resume for one that is paused."
         raise Conflict(f"the order is {order.status}, not {' or '.join(stopped)}", hint=other)
-    told: Event = AgentWorkOrderRetried() if after in ("failure", "end") else AgentWorkOrderResumed()
+    event: Event = AgentWorkOrderRetried() if after in ("failure", "end") else AgentWorkOrderResumed()
     round = order.round
     workflow = Workflow.model_validate(order.current_workflow)
     if back_to is not None:
@@ -223,11 +225,11 @@ async def requeue(
             "round_prompt": back_to.prompt,
             "round_workflow": None if back_to.is_first else back_to.workflow,
         }
-    records = [record for record in await workshop.orders.steps(order_id) if record.round == round]
-    await workshop.orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo)
-    return await workshop.orders.change(
+    records = [record for record in await orders.steps(order_id) if record.round == round]
+    await orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo)
+    return await orders.change(
         order_id,
-        told,
+        event,
         **changes,
         status="pending",
         attempt=order.attempt + 1,

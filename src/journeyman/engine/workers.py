@@ -23,11 +23,11 @@ from journeyman.engine.cleanup import clean_up
 from journeyman.engine.give_up import give_up
 from journeyman.engine.prompts import next_round
 from journeyman.engine.queue import next_to_start
+from journeyman.engine.resources import WorkerResources
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
 from journeyman.engine.transitions import Stop, requeue
 from journeyman.engine.watchdog import Patience, StallTimer, remedy
-from journeyman.engine.workshop import Workshop
 from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
 
@@ -50,17 +50,17 @@ def worker_id_of(home: Path) -> str:
 
 
 class Worker:
-    def __init__(self, workshop: Workshop, *, database_url: str, home: Path) -> None:
-        self._workshop = workshop
-        self._claims = workshop.claims
-        self.worker_id = workshop.worker_id
+    def __init__(self, resources: WorkerResources, *, database_url: str, home: Path) -> None:
+        self._resources = resources
+        self._claims = resources.claims
+        self.worker_id = resources.worker_id
         self._news = asyncio.Event()
-        self._rounds = Rounds(workshop, on_end=self._news.set)
+        self._rounds = Rounds(resources, on_end=self._news.set)
         self._deciding = asyncio.Lock()
         """Held while an order is started or stopped, so that none slips from one into the other."""
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping: dict[str, asyncio.Task[None]] = {}
-        self._patience = Patience(stalled_seconds=workshop.settings.stall_seconds)
+        self._patience = Patience(stalled_seconds=resources.settings.stall_seconds)
         self._orders_still: StallTimer[tuple[str, int]] = StallTimer()
         self._workers_still: StallTimer[str] = StallTimer()
         self._rescues: Counter[str] = Counter()
@@ -82,7 +82,7 @@ class Worker:
 
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
-        await self._workshop.end_leftovers()
+        await self._resources.teardown.end_leftovers()
         await self._claims.heartbeat(self.worker_id, socket.gethostname())
         DBOS.launch()
         for order in await self._claims.orders_held_by(self.worker_id):
@@ -93,8 +93,8 @@ class Worker:
             self._pulse(),
             self._keep_tidy(),
             self._sweep(),
-            self._workshop.workspaces.trash.keep_empty(),
-            self._workshop.homes.trash.keep_empty(),
+            self._resources.workspaces.on_disk.trash.keep_empty(),
+            self._resources.agents.homes.trash.keep_empty(),
         )
         self._tasks = [asyncio.create_task(loop) for loop in loops]
 
@@ -110,7 +110,7 @@ class Worker:
     async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of; says what went, or would go."""
         async with self._tidying:
-            return await clean_up(self._workshop, deciding=self._deciding, dry_run=dry_run)
+            return await clean_up(self._resources, deciding=self._deciding, dry_run=dry_run)
 
     async def stop(self) -> None:
         """Stop taking work. What is running is cut off here and goes on elsewhere, or at the next start."""
@@ -118,7 +118,7 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._stopping.values(), return_exceptions=True)
         await self._rounds.interrupt()
-        if self._workshop.is_shared:
+        if self._resources.handover.is_shared:
             await self._hand_over(self.worker_id, "its worker was stopped")
             await self._claims.deregister(self.worker_id)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
@@ -135,7 +135,7 @@ class Worker:
 
     async def _sweep(self) -> None:
         try:
-            await self._workshop.sweep()
+            await self._resources.teardown.sweep()
         except Exception as error:
             # Whatever a leftover does to those who clear it away, the worker goes on.
             telemetry.logger().error("not_swept", exc_info=error)
@@ -154,11 +154,11 @@ class Worker:
                 continue
 
     async def _start_what_may(self) -> None:
-        orders, settings = self._workshop.orders, self._workshop.settings
+        orders, settings = self._resources.orders, self._resources.settings
         for order_id in await orders.orders_with_prompts():
             await orders.start_prompt(order_id, next_round)
         for order_id in await orders.due_to_resume():
-            await requeue(self._workshop, order_id, after="pause")
+            await requeue(self._resources.orders, order_id, after="pause")
         async with self._deciding:
             taken = await self._claims.claim(
                 self.worker_id,
@@ -185,7 +185,7 @@ class Worker:
 
     async def _pulse(self) -> None:
         """Give signs of life, and look after what stands still: others' orders and this worker's own."""
-        shared, beaten = self._workshop.is_shared, time.monotonic()
+        shared, beaten = self._resources.handover.is_shared, time.monotonic()
         while True:
             try:
                 await self._look_after_own()
@@ -197,7 +197,7 @@ class Worker:
             except Exception as error:
                 # As above: a worker that stops to look would leave orders alone for ever.
                 telemetry.logger().error("worker_could_not_look", exc_info=error)
-            if shared and time.monotonic() - beaten > self._workshop.settings.worker_lease_seconds:
+            if shared and time.monotonic() - beaten > self._resources.settings.worker_lease_seconds:
                 await self._lose(self._rounds.running)  # by now somebody else may have them
             await asyncio.sleep(_PULSE_SECONDS)
 
@@ -236,13 +236,13 @@ class Worker:
         self._rescues[held.order_id] += 1
         await self._rounds.revoke(held.order_id)
         if what == "give up":
-            await give_up(self._workshop, held, why)
+            await give_up(self._resources.orders, held, why)
         else:
             await self._claims.reclaim(held, why)
         self.wake()
 
     async def _look_after_others(self) -> None:
-        lease = self._workshop.settings.worker_lease_seconds
+        lease = self._resources.settings.worker_lease_seconds
         beats = await self._claims.heartbeats()
         still = self._workers_still.watch(beats, time.monotonic())
         for worker_id, count in beats.items():
