@@ -263,8 +263,15 @@ async def _attempt(step: _Attempts, record: StepRecord) -> tuple[Done, Journeyma
     try:
         async with asyncio.timeout(spec.timeout) as limit:
             order = await step.orders.get(step.order_id)
-            context = await step.contexts.build(order, spec, step.done, limit, save_output)
-            context = replace(context, attempt=record.attempts, saved_output=step.saved_output)
+            context = await step.contexts.build(
+                order,
+                spec,
+                step.done,
+                limit,
+                save_output,
+                attempt=record.attempts,
+                saved_output=step.saved_output,
+            )
             output = await VERBS[spec.kind](context)
     except TimeoutError as error:
         ours = _timed_out(spec) if limit.expired() else as_ours(error)

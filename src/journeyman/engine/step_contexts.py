@@ -41,6 +41,9 @@ class StepContexts:
         done: Mapping[str, Done],
         time_limit: asyncio.Timeout,
         save_output: Callable[[BaseModel], Awaitable[None]],
+        *,
+        attempt: int = 1,
+        saved_output: Mapping[str, Any] | None = None,
     ) -> StepContext:
         repositories, order_id = self.workspaces.repositories, order.agent_work_order_id
         workspace = await self.workspaces.open(order)
@@ -76,6 +79,8 @@ class StepContexts:
             workspace_lock=self.workspaces.write_lock(order_id),
             time_limit=time_limit,
             save_output=save_output,
+            attempt=attempt,
+            saved_output=saved_output,
             keep=lambda: self.handover.save(self.orders, order_id, workspace),
         )
 
