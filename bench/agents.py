@@ -57,7 +57,7 @@ class BareProgram:
         assert process.stdin is not None
         assert process.stdout is not None
         self.stdin, self.stdout = process.stdin, process.stdout
-        self.complaint = ""
+        self.stderr_tail = ""
 
     async def wait(self) -> int:
         return await self._process.wait()

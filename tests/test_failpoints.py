@@ -7,30 +7,30 @@ from collections.abc import Iterator
 import pytest
 
 from journeyman.errors import InvalidSetting, Transient
-from journeyman.failpoints import MOMENTS, configure, failpoint
+from journeyman.failpoints import MOMENTS, arm, failpoint
 from tests.house.source import modules
 
 
 @pytest.fixture(autouse=True)
 def _disarmed() -> Iterator[None]:
     yield
-    configure("")
+    arm("")
 
 
 def test_a_moment_that_is_not_armed_passes() -> None:
-    configure("commit_made=raise")
+    arm("commit_made=raise")
     failpoint("commit_started")
 
 
 def test_a_moment_fails_once_when_it_is_reached() -> None:
-    configure("commit_made=raise")
+    arm("commit_made=raise")
     with pytest.raises(Transient):
         failpoint("commit_made")
     failpoint("commit_made")
 
 
 def test_a_moment_fails_from_the_time_that_was_named_and_as_often() -> None:
-    configure("snapshot_started=enospc@2*2,push_sent=raise")
+    arm("snapshot_started=enospc@2*2,push_sent=raise")
     failpoint("snapshot_started")
     for _ in range(2):
         with pytest.raises(OSError, match="No space left") as full:
@@ -45,7 +45,7 @@ def test_a_moment_fails_from_the_time_that_was_named_and_as_often() -> None:
 )
 def test_what_cannot_be_armed_is_refused_with_the_list(wrong: str) -> None:
     with pytest.raises(InvalidSetting) as refused:
-        configure(wrong)
+        arm(wrong)
     assert "push_acknowledged" in refused.value.hint
     assert "stop" in refused.value.hint
 

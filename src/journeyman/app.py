@@ -165,7 +165,7 @@ async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
     worker = Worker(resources, database_url=url, home=settings.home)
     models = filter(None, (settings.model, settings.small_model))
     async with (
-        parts.in_use(parts.sandboxes.watch_disk(), *(parts.gateway.prepare(model) for model in models)),
+        parts.in_use(parts.sandboxes.monitor_disk(), *(parts.gateway.prepare(model) for model in models)),
         parts.store.only_worker(resources.worker_id),
     ):
         await parts.door.open()
@@ -322,7 +322,7 @@ async def _serve(
 def _configure(settings: Settings) -> None:
     redact = Redactor(settings.secrets()).redact
     telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redact)
-    failpoints.configure(settings.failpoints)
+    failpoints.arm(settings.failpoints)
 
 
 def _spare_the_collector() -> None:

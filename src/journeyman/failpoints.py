@@ -84,7 +84,7 @@ def failpoint(moment: Moment) -> None:
         _armed[moment].reach()
 
 
-def configure(text: str) -> None:
+def arm(text: str) -> None:
     """Arm what `moment=action@first*times` names, separated by commas; without more, the first time once."""
     _armed.clear()
     for part in filter(None, text.split(",")):

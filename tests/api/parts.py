@@ -31,8 +31,9 @@ from journeyman.events.types import (
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.gateway import Gateway
-from journeyman.git.mirrors import Mirror, Mirrors
-from journeyman.sandboxes.base import Limits, Readiness, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.git.mirror import Mirror
+from journeyman.git.mirrors import Mirrors
+from journeyman.sandboxes.base import Readiness, Sandbox, SandboxLimits, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Answer
 from journeyman.work_orders.order import WorkOrder
@@ -75,7 +76,7 @@ class EmptyYard:
     async def setup(self, spec: SandboxSpec) -> Sandbox:
         raise AssertionError("no sandbox is opened in these tests")
 
-    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+    async def is_over_quota(self, order_id: str, tree: Path, limits: SandboxLimits) -> bool:
         return False
 
     async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:

@@ -17,7 +17,7 @@ from journeyman.forges.local import LocalForge
 from journeyman.forges.store import LocalPullRequests
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
-from tests.forges.workplace import BRANCH, git, make_repository
+from tests.forges.repository import BRANCH, git, make_repository
 from tests.standins.github import GitHubStandIn
 
 EditByPeople = Callable[[int, str, str], Awaitable[None]]

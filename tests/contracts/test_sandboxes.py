@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 
 from journeyman.errors import SandboxLost
-from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.sandboxes.base import Sandbox, SandboxLimits, SandboxProvider, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from tests.sandboxes.specs import control_groups_of, give_away, processes_of, spec_for, wait_until_gone
@@ -34,7 +34,7 @@ async def provider(isolation: Isolation, tmp_path: Path) -> AsyncIterator[Sandbo
 
 @pytest.fixture
 def spec(tmp_path: Path) -> SandboxSpec:
-    return spec_for(tmp_path, limits=Limits(output_bytes=10_000))
+    return spec_for(tmp_path, limits=SandboxLimits(output_bytes=10_000))
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ async def test_a_program_is_spoken_with_line_by_line(sandbox: Sandbox) -> None:
     assert await program.stdout.readline() == b"got two\n"
     program.stdin.close()
     assert await program.stdout.read() == b""
-    assert (await program.wait(), program.complaint) == (3, "complaint")
+    assert (await program.wait(), program.stderr_tail) == (3, "complaint")
 
 
 async def test_a_program_has_the_environment_and_place_it_is_given(
@@ -332,7 +332,7 @@ async def test_a_fast_program_waits_for_a_slow_reader(sandbox: Sandbox) -> None:
 async def test_a_program_that_cannot_be_started_says_why(sandbox: Sandbox) -> None:
     program = await sandbox.start(["no-such-program"], env={})
     assert await program.wait() == 127
-    assert "no-such-program" in program.complaint
+    assert "no-such-program" in program.stderr_tail
 
 
 async def test_terminating_a_program_ends_all_it_started(sandbox: Sandbox, spec: SandboxSpec) -> None:

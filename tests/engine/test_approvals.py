@@ -12,7 +12,7 @@ from journeyman.errors import Conflict, NotAllowed
 from journeyman.git.commits import Message
 from journeyman.work_orders.order import WorkOrder
 from journeyman.workflows.loader import load_workflow
-from tests.git.places import ADA, make_repository
+from tests.git.repositories import ADA, make_repository
 from tests.work_orders.orders import an_order
 
 WORKFLOW = load_workflow(

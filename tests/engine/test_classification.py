@@ -21,18 +21,18 @@ from journeyman.engine.perform_step import as_ours
 from journeyman.engine.retries import wait_before_retry
 from journeyman.engine.transitions import what_pauses
 from journeyman.errors import Category, InvalidRepository, JourneymanError
-from journeyman.forges.github_answers import refusal
+from journeyman.forges.github_responses import error_for_status
 from journeyman.gateway.budget import Purse
 from journeyman.gateway.budget import refusal as too_expensive
 from journeyman.gateway.faults import told_break, told_cut, told_status
 from journeyman.git.faults import fault_of
-from journeyman.git.push import gone
+from journeyman.git.push import branch_deleted
 from journeyman.sandboxes.base import Completed, SandboxSpec
 from journeyman.sandboxes.launch import launch
-from journeyman.sandboxes.wire import Wire
+from journeyman.sandboxes.supervisor_connection import SupervisorConnection
 from journeyman.settings import Settings
 from journeyman.steps.context import finished_turn
-from journeyman.verification.run import look
+from journeyman.verification.run import read_project
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done
 from tests.house.source import ROOT
@@ -50,7 +50,7 @@ def provider(status: int, body: Any = None, *, model: str = "openai/gpt-5.5", **
 def github(status: int, said: str = "", **headers: str) -> Any:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     error = gidgethub.HTTPException(HTTPStatus(status), said, headers=named)
-    return lambda: refusal(error, "acme/api", not_found=InvalidRepository, has_token=True)
+    return lambda: error_for_status(error, "acme/api", not_found=InvalidRepository, has_token=True)
 
 
 def git(said: str) -> Any:
@@ -76,7 +76,7 @@ def turn(reason: StopReason) -> Any:
 
 async def lost_sandbox() -> JourneymanError:
     with pytest.raises(JourneymanError) as caught:
-        await Wire("wo-1a2b3c4d").ask(b"R", ())
+        await SupervisorConnection("wo-1a2b3c4d").ask(b"R", ())
     return caught.value
 
 
@@ -89,7 +89,7 @@ class NoTools:
 
 async def unreadable_project() -> JourneymanError:
     with pytest.raises(JourneymanError) as caught:
-        await look(NoTools())  # type: ignore[arg-type]
+        await read_project(NoTools())  # type: ignore[arg-type]
     return caught.value
 
 
@@ -141,7 +141,7 @@ CASES: list[Case] = [
     ("git: no user", git("fatal: could not read Username for 'https://x'"), "auth", "fails"),
     ("git: no repository", git("fatal: repository 'https://x/y' not found"), "invalid_input", "fails"),
     ("git: moved ref", git("error: cannot lock ref 'refs/heads/x': is at a"), "conflict", "fails"),
-    ("git: deleted branch", lambda: gone("fix", "0" * 40), "conflict", "fails"),
+    ("git: deleted branch", lambda: branch_deleted("fix", "0" * 40), "conflict", "fails"),
     ("git: damaged objects", git("fatal: bad object HEAD"), "invalid_input", "fails"),
     ("git: anything else", git("fatal: something new"), "internal", "fails"),
     ("sandbox: gone", lost_sandbox, "sandbox", "tried again"),

@@ -18,12 +18,12 @@ from journeyman.events.types import GitBranchMoved
 from journeyman.forges.base import Remote
 from journeyman.forges.local import LocalForge
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.remote_branch import newest_head
 from journeyman.git.workspace import Workspace
 from journeyman.work_orders.order import Status, WorkOrder
 from journeyman.work_orders.repositories import Repository
-from tests.git.places import ADA, git, make_repository, remote_of
+from tests.git.repositories import ADA, git, make_repository, remote_of
 from tests.work_orders.orders import an_order
 
 

@@ -12,7 +12,7 @@ from journeyman.engine.transitions import suspend
 from journeyman.errors import Conflict, Superseded
 from journeyman.events import log
 from journeyman.work_orders.order import WorkOrder
-from tests.git.places import make_repository
+from tests.git.repositories import make_repository
 from tests.work_orders.orders import an_order
 
 

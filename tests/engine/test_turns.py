@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from journeyman.engine.resources import WorkerResources
 from journeyman.steps.context import StepContext
 from journeyman.workflows.schema import StepSpec
-from tests.git.places import make_repository
+from tests.git.repositories import make_repository
 from tests.work_orders.orders import an_order
 
 

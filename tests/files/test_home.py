@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import Conflict
-from journeyman.files.home import loose, prepare_home
+from journeyman.files.home import exposed_paths, prepare_home
 from tests.files.remover import ORDINARY, Remover
 
 
@@ -30,9 +30,9 @@ def test_a_home_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
     for name in ("journeyman.db", "journeyman.db-wal", "engine.db", "journeyman.toml"):
         (tmp_path / name).touch()
         (tmp_path / name).chmod(0o644)
-    assert len(loose(tmp_path)) == 5
+    assert len(exposed_paths(tmp_path)) == 5
     prepare_home(tmp_path, has_databases=True)
-    assert loose(tmp_path) == []
+    assert exposed_paths(tmp_path) == []
     assert mode(tmp_path) == 0o700
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from journeyman.files.trash import Trash, set_aside
+from journeyman.files.trash import Trash, undeletable
 from tests.faults.waiting import wait_for
 from tests.files import traps
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_deleted_is_set_aside_and_told_once_and_all_else_goes(
     with capture_logs() as told:
         trash.empty()
         trash.empty()
-    [aside] = set_aside(tmp_path / "trash")
+    [aside] = undeletable(tmp_path / "trash")
     assert [entry.name for entry in (tmp_path / "trash").iterdir()] == [aside.name]
     [line] = told
     assert (line["event"], line["path"]) == ("leftover_set_aside", str(aside))
@@ -66,7 +66,7 @@ def test_what_cannot_be_deleted_is_set_aside_and_told_once_and_all_else_goes(
 
 def test_the_next_process_tries_again_what_was_set_aside(trash: Trash, tmp_path: Path, mounted: Path) -> None:
     trash.empty()
-    [aside] = set_aside(tmp_path / "trash")
+    [aside] = undeletable(tmp_path / "trash")
     [mount] = aside.iterdir()
     subprocess.run(["umount", mount], check=True)
     Trash(tmp_path / "trash").empty()

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from journeyman.forges.github import GitHubForge
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
-from tests.forges.workplace import make_repository
+from tests.forges.repository import make_repository
 from tests.standins.github import GitHubStandIn
 
 

@@ -13,8 +13,8 @@ from journeyman.forges.body import (
     fenced,
     marked,
     marker,
-    merge,
-    plain,
+    merge_body,
+    sanitize,
     title_line,
 )
 
@@ -50,9 +50,9 @@ TEXTS = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
     ],
 )
 def test_text_that_would_do_something_is_changed_only_by_zero_width_spaces(text: str) -> None:
-    assert plain(text) != text
-    assert not ACTIVE.search(plain(text))
-    assert plain(text).replace("\u200b", "") == text
+    assert sanitize(text) != text
+    assert not ACTIVE.search(sanitize(text))
+    assert sanitize(text).replace("\u200b", "") == text
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_text_that_would_do_something_is_changed_only_by_zero_width_spaces(text:
     ["a < b and b > c", "a & b", "see https://example.org/x", "fixes the greeting", "# Title", "and/or"],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert plain(text) == text
+    assert sanitize(text) == text
 
 
 def test_colours_and_invisible_characters_are_taken_out() -> None:
-    assert plain("\x1b[31mred\x1b[0m\x07 \x1b]8;;http://x\x07link\u202e\r\nnext") == "red link\nnext"
+    assert sanitize("\x1b[31mred\x1b[0m\x07 \x1b]8;;http://x\x07link\u202e\r\nnext") == "red link\nnext"
 
 
 @given(TEXTS)
 def test_nothing_active_is_left_in_any_text(text: str) -> None:
-    assert not ACTIVE.search(plain(text))
+    assert not ACTIVE.search(sanitize(text))
 
 
 @given(TEXTS)
@@ -89,31 +89,31 @@ def test_no_text_leaves_its_code_block(text: str) -> None:
 
 
 def test_our_part_goes_below_what_people_wrote_when_the_markers_are_gone() -> None:
-    assert merge("Their words\n", "ours") == f"Their words\n\n{BEGIN}\nours\n{END}"
+    assert merge_body("Their words\n", "ours") == f"Their words\n\n{BEGIN}\nours\n{END}"
 
 
 def test_a_stray_marker_does_not_swallow_what_people_wrote() -> None:
     body = f"{BEGIN} theirs {BEGIN}\nold\n{END} theirs too {END}"
 
-    assert merge(body, "new") == f"{BEGIN} theirs {BEGIN}\nnew\n{END} theirs too {END}"
+    assert merge_body(body, "new") == f"{BEGIN} theirs {BEGIN}\nnew\n{END} theirs too {END}"
 
 
 @given(TEXTS, TEXTS)
 def test_merging_twice_is_merging_once(existing: str, own: str) -> None:
-    once = merge(existing, own)
+    once = merge_body(existing, own)
 
-    assert merge(once, own) == once
+    assert merge_body(once, own) == once
 
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_text_around_our_part_survives_every_update(before: str, after: str, old: str, new: str) -> None:
-    body = before + merge("", old) + after
+    body = before + merge_body("", old) + after
 
-    assert merge(body, new) == before + merge("", new) + after
+    assert merge_body(body, new) == before + merge_body("", new) + after
 
 
 def test_our_part_is_cut_where_the_forge_would_refuse_it() -> None:
-    body = merge("Their words", "x" * 100_000)
+    body = merge_body("Their words", "x" * 100_000)
 
     assert len(body) <= MAX_CHARACTERS
     assert body.startswith("Their words")

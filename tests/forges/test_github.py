@@ -22,7 +22,7 @@ from journeyman.forges.base import Issue, Person
 from journeyman.forges.github import GitHubForge, graphql_url
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository, parse_repository
-from tests.forges.workplace import BRANCH
+from tests.forges.repository import BRANCH
 from tests.standins.github import RETRY_AFTER_SECONDS, GitHubStandIn, Kind
 
 MARKER = "<!-- journeyman:wo-abc12345 -->"

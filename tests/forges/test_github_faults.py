@@ -13,7 +13,7 @@ from journeyman.forges.base import PullRequest
 from journeyman.forges.github import GitHubForge
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository
-from tests.forges.workplace import BRANCH
+from tests.forges.repository import BRANCH
 from tests.standins.github import ALL_KINDS, GitHubStandIn, Kind
 
 MARKER = "<!-- journeyman:wo-abc12345 -->"

@@ -8,7 +8,7 @@ import pytest
 from journeyman.forges.base import Remote
 from journeyman.forges.github import GitHubForge
 from journeyman.work_orders.repositories import Repository
-from tests.forges.workplace import BRANCH, git
+from tests.forges.repository import BRANCH, git
 from tests.standins.github import GitHubStandIn
 
 

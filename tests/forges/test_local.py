@@ -8,7 +8,7 @@ from journeyman.database import Database
 from journeyman.errors import InvalidInput, InvalidRepository, NotFound
 from journeyman.forges.local import LocalForge
 from journeyman.work_orders.repositories import Repository, parse_repository
-from tests.forges.workplace import BRANCH, git, make_repository
+from tests.forges.repository import BRANCH, git, make_repository
 
 
 @pytest.fixture

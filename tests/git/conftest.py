@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import GitPlace, Kind, make_repository
+from tests.git.repositories import GitSetup, Kind, make_repository
 
 
 @pytest.fixture
@@ -14,11 +14,11 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["git_branch", "git_worktree"])
-def bench(request: pytest.FixtureRequest, source: Path, home: Path) -> GitPlace:
+def git_setup(request: pytest.FixtureRequest, source: Path, home: Path) -> GitSetup:
     kind: Kind = request.param
-    return GitPlace(source, home, kind)
+    return GitSetup(source, home, kind)
 
 
 @pytest.fixture
-async def workspace(bench: GitPlace) -> Workspace:
-    return await bench.open()
+async def workspace(git_setup: GitSetup) -> Workspace:
+    return await git_setup.open()

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import InvalidRepository
-from journeyman.git.mirrors import FreshMirror, Mirrors
-from tests.git.places import commit_files, git, remote_of, repository_at
+from journeyman.git.mirror import FreshMirror
+from journeyman.git.mirrors import Mirrors
+from tests.git.repositories import commit_files, git, remote_of, repository_at
 
 
 async def check(

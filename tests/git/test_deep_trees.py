@@ -10,7 +10,7 @@ from journeyman.errors import InvalidRepository
 from journeyman.files.removal import remove_tree
 from journeyman.git.workspaces import Workspace
 from tests.files import traps
-from tests.git.places import GitPlace, git, make_repository
+from tests.git.repositories import GitSetup, git, make_repository
 
 
 @pytest.fixture(autouse=True)
@@ -31,28 +31,28 @@ def nested_repository(path: Path, levels: int) -> Path:
 
 @pytest.mark.parametrize("levels", [2_100, 20_000])
 async def test_a_repository_that_is_too_deep_to_check_out_is_refused_as_such(
-    bench: GitPlace, tmp_path: Path, levels: int
+    git_setup: GitSetup, tmp_path: Path, levels: int
 ) -> None:
     source = nested_repository(tmp_path / "deep", levels)
-    mirror = await GitPlace(source, bench.home, bench.kind).refresh()
+    mirror = await GitSetup(source, git_setup.home, git_setup.kind).refresh()
     with pytest.raises(InvalidRepository, match="deep"):
         await mirror.check_checkout(mirror.resolve("main"), max_files=200_000, max_bytes=10**9)
 
 
 async def test_a_workspace_in_which_an_agent_nested_directories_is_removed(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     traps.deep(workspace.tree / "loop", 2_500)
-    await bench.workspaces.remove(workspace.order_id)
+    await git_setup.workspaces.remove(workspace.order_id)
     assert not workspace.tree.exists()
-    bench.workspaces.trash.empty()
-    assert os.listdir(bench.home / "workspaces" / ".trash") == []
+    git_setup.workspaces.trash.empty()
+    assert os.listdir(git_setup.home / "workspaces" / ".trash") == []
 
 
-async def test_branches_named_deeper_than_a_thousand_levels_do_not_stop_a_fetch(bench: GitPlace) -> None:
-    await bench.refresh()
-    git(bench.source, "update-ref", f"refs/heads/{'/'.join('b' * 1_100)}", "main")
-    await bench.refresh()
-    git(bench.source, "commit", "--quiet", "--allow-empty", "--message", "Next")
-    mirror = await bench.refresh()
-    assert mirror.resolve("main") == git(bench.source, "rev-parse", "main")
+async def test_branches_named_deeper_than_a_thousand_levels_do_not_stop_a_fetch(git_setup: GitSetup) -> None:
+    await git_setup.refresh()
+    git(git_setup.source, "update-ref", f"refs/heads/{'/'.join('b' * 1_100)}", "main")
+    await git_setup.refresh()
+    git(git_setup.source, "commit", "--quiet", "--allow-empty", "--message", "Next")
+    mirror = await git_setup.refresh()
+    assert mirror.resolve("main") == git(git_setup.source, "rev-parse", "main")

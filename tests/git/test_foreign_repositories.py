@@ -13,10 +13,10 @@ from journeyman.errors import Conflict, InvalidRepository
 from journeyman.forges.local import LocalForge
 from journeyman.git.branch_log import commits_of
 from journeyman.git.merge import merge
-from tests.git.places import (
+from tests.git.repositories import (
     ADA,
     ORDER,
-    GitPlace,
+    GitSetup,
     commit_files,
     git,
     make_repository,
@@ -71,16 +71,16 @@ def booby_trap(git_dir: Path, canary: Path, *, attributes: str) -> None:
     (git_dir / "info" / "attributes").write_text(attributes)
 
 
-async def work_and_push(bench: GitPlace) -> str:
+async def work_and_push(git_setup: GitSetup) -> str:
     """Everything up to the pushed branch; returns its head."""
-    workspace = await bench.open()
+    workspace = await git_setup.open()
     (workspace.tree / "src/app.py").write_text("two\n")
     commit_sha = await workspace.commit(message(), author=ADA)
     assert commit_sha is not None
-    remote = remote_of(bench.source)
+    remote = remote_of(git_setup.source)
     await workspace.push(remote, expected_sha=None)
     await workspace.push(remote, expected_sha=commit_sha)
-    mirror = await bench.refresh()
+    mirror = await git_setup.refresh()
     assert await mirror.fetch_branch(remote, BRANCH) == commit_sha
     await mirror.diff(workspace.base_commit_sha, commit_sha)
     return commit_sha
@@ -101,11 +101,11 @@ async def test_nothing_that_a_repository_configures_is_run(
         lost = git(tmp_path, f"--git-dir={git_dir}", "rev-parse", "refs/heads/main:readme.md")
         (git_dir / "objects" / lost[:2] / lost[2:]).unlink()
         with pytest.raises(InvalidRepository, match="partial clone"):
-            await GitPlace(source, home, "git_branch").open()
+            await GitSetup(source, home, "git_branch").open()
         assert not canary.exists()
         return
     await LocalForge(database, "http://127.0.0.1:8700").verify(repository_at(source))
-    head = await work_and_push(GitPlace(source, home, "git_branch"))
+    head = await work_and_push(GitSetup(source, home, "git_branch"))
     assert [one.sha for one in await commits_of(source, BRANCH, since="refs/heads/main")] == [head]
     if kind == "checked out" and "filter" in attributes:
         with pytest.raises(Conflict, match="filter 'evil'") as refused:
@@ -128,13 +128,15 @@ async def test_the_traps_of_these_tests_do_spring(source: Path, tmp_path: Path) 
     assert (tmp_path / "canary").exists()
 
 
-async def test_a_branch_that_somebody_has_checked_out_is_not_moved_under_their_feet(bench: GitPlace) -> None:
-    workspace = await bench.open()
+async def test_a_branch_that_somebody_has_checked_out_is_not_moved_under_their_feet(
+    git_setup: GitSetup,
+) -> None:
+    workspace = await git_setup.open()
     (workspace.tree / "a.txt").write_text("a\n")
     first = await workspace.commit(message(), author=ADA)
-    remote = remote_of(bench.source)
+    remote = remote_of(git_setup.source)
     await workspace.push(remote, expected_sha=None)
-    git(bench.source, "worktree", "add", "--quiet", "../look", BRANCH)
+    git(git_setup.source, "worktree", "add", "--quiet", "../look", BRANCH)
     (workspace.tree / "b.txt").write_text("b\n")
     await workspace.commit(message(), author=ADA)
     with pytest.raises(Conflict, match="checked out"):
@@ -154,20 +156,20 @@ async def test_a_partial_clone_says_how_to_get_what_it_lacks_and_then_works(
     source: Path, home: Path, tmp_path: Path, what: str
 ) -> None:
     copy = clone(tmp_path, source, f"--filter={what}")
-    bench = GitPlace(copy, home, "git_branch")
+    git_setup = GitSetup(copy, home, "git_branch")
     with pytest.raises(InvalidRepository, match="partial clone") as refused:
-        await bench.open()
+        await git_setup.open()
     command = refused.value.hint.split("`")[1]
     assert command == f"git -C {copy} fetch --refetch --no-filter"
     git(tmp_path, *command.removeprefix("git ").split())
-    await work_and_push(bench)
+    await work_and_push(git_setup)
 
 
 @pytest.mark.parametrize("options", [("--depth=1",), ("--shared",), ("--no-local",)])
 async def test_shallow_and_borrowing_clones_are_worked_on(
     source: Path, home: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    await work_and_push(GitPlace(clone(tmp_path, source, *options), home, "git_branch"))
+    await work_and_push(GitSetup(clone(tmp_path, source, *options), home, "git_branch"))
 
 
 @pytest.mark.parametrize("damage", ["garbage", "gone"])
@@ -177,14 +179,14 @@ async def test_damaged_objects_are_named_with_what_to_do(source: Path, home: Pat
     file.chmod(0o644)
     file.unlink() if damage == "gone" else file.write_bytes(b"garbage")
     with pytest.raises(InvalidRepository, match=lost) as refused:
-        await GitPlace(source, home, "git_branch").open()
+        await GitSetup(source, home, "git_branch").open()
     assert "fsck --full" in refused.value.hint
     assert str(source) in refused.value.message
 
 
-async def test_damaged_objects_of_our_mirror_are_named_as_its(bench: GitPlace) -> None:
-    mirror = await bench.refresh()
-    lost = git(bench.source, "rev-parse", "main:readme.md")
+async def test_damaged_objects_of_our_mirror_are_named_as_its(git_setup: GitSetup) -> None:
+    mirror = await git_setup.refresh()
+    lost = git(git_setup.source, "rev-parse", "main:readme.md")
     file = mirror.path / "objects" / lost[:2] / lost[2:]
     file.unlink()
     file.write_bytes(b"garbage")
@@ -198,20 +200,20 @@ async def test_a_tree_that_git_refuses_is_called_what_it_is(source: Path, home: 
     entry = b"100644 %b\0%b" % (name.encode(), bytes.fromhex(git(source, "rev-parse", "HEAD:readme.md")))
     tree = git(source, "hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=entry)
     git(source, "update-ref", "refs/heads/main", git(source, "commit-tree", tree, "-m", "Bad", "-p", "HEAD"))
-    bench = GitPlace(source, home, "git_branch")
-    mirror = await bench.refresh()
+    git_setup = GitSetup(source, home, "git_branch")
+    mirror = await git_setup.refresh()
     with pytest.raises(InvalidRepository, match="refuses to check out"):
         await mirror.check_checkout(mirror.resolve("main"), max_files=100, max_bytes=10**6)
     with pytest.raises(InvalidRepository, match="refuses to check out"):
-        await bench.open()
+        await git_setup.open()
 
 
 async def test_a_branch_called_head_can_be_checked_out_and_worked_on(source: Path, home: Path) -> None:
     git(source, "update-ref", "refs/heads/HEAD", "HEAD")
     git(source, "symbolic-ref", "HEAD", "refs/heads/HEAD")
-    bench = GitPlace(source, home, "git_branch")
-    assert (await bench.refresh()).default_branch() == "HEAD"
-    await work_and_push(bench)
+    git_setup = GitSetup(source, home, "git_branch")
+    assert (await git_setup.refresh()).default_branch() == "HEAD"
+    await work_and_push(git_setup)
 
 
 async def test_pipes_in_a_repository_keep_nobody_waiting(database: Database, tmp_path: Path) -> None:

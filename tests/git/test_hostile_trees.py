@@ -12,7 +12,7 @@ import pytest
 
 from journeyman.errors import Internal
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, GitPlace, git, make_repository, message, tracked
+from tests.git.repositories import ADA, ORDER, GitSetup, git, make_repository, message, tracked
 
 EXECUTING = (
     "core.fsmonitor",
@@ -51,7 +51,7 @@ def booby_trap(git_dir: Path, canary: Path) -> None:
         shutil.copy(script, git_dir / "hooks" / name)
 
 
-async def use_everything(workspace: Workspace, bench: GitPlace) -> str:
+async def use_everything(workspace: Workspace, git_setup: GitSetup) -> str:
     """Each thing that git does with a tree; returns the commit."""
     await workspace.has_changes()
     await workspace.snapshot()
@@ -62,20 +62,20 @@ async def use_everything(workspace: Workspace, bench: GitPlace) -> str:
     await workspace.mirror.diff(workspace.base_commit_sha, commit_sha)
     await workspace.mirror.progress(ORDER, workspace.branch, workspace.base_commit_sha)
     await workspace.restore(commit_sha)
-    await bench.workspaces.remove(ORDER)
-    await bench.open()
+    await git_setup.workspaces.remove(ORDER)
+    await git_setup.open()
     return commit_sha
 
 
 async def test_a_git_directory_planted_at_the_top_is_not_used(
-    bench: GitPlace, workspace: Workspace, tmp_path: Path
+    git_setup: GitSetup, workspace: Workspace, tmp_path: Path
 ) -> None:
     (workspace.tree / ".git").unlink()
     git(workspace.tree, "init", "--quiet")
     booby_trap(workspace.tree / ".git", tmp_path / "canary")
     (workspace.tree / ".gitattributes").write_text("* filter=evil diff=evil\n")
     (workspace.tree / "a.txt").write_text("a\n")
-    commit_sha = await use_everything(workspace, bench)
+    commit_sha = await use_everything(workspace, git_setup)
     assert "a.txt" in tracked(workspace.mirror, commit_sha)
     assert not (tmp_path / "canary").exists()
 
@@ -88,7 +88,7 @@ async def test_the_traps_of_these_tests_do_spring(tmp_path: Path) -> None:
 
 
 async def test_files_of_a_nested_repository_are_committed_and_its_traps_are_not_sprung(
-    bench: GitPlace, workspace: Workspace, tmp_path: Path
+    git_setup: GitSetup, workspace: Workspace, tmp_path: Path
 ) -> None:
     nested = make_repository(
         workspace.tree / "made/by/agent", {"app.py": "nested\n", ".gitignore": "junk/\n"}
@@ -102,7 +102,7 @@ async def test_files_of_a_nested_repository_are_committed_and_its_traps_are_not_
     unborn.mkdir()
     git(unborn, "init", "--quiet")
     (unborn / "first.txt").write_text("first\n")
-    commit_sha = await use_everything(workspace, bench)
+    commit_sha = await use_everything(workspace, git_setup)
     assert tracked(workspace.mirror, commit_sha) == [
         f".journeyman/{ORDER}/plan.md",
         "made/by/agent/.gitignore",
@@ -266,12 +266,12 @@ NAMES = (
 )
 
 
-async def test_any_name_of_a_file_survives(bench: GitPlace, workspace: Workspace) -> None:
+async def test_any_name_of_a_file_survives(git_setup: GitSetup, workspace: Workspace) -> None:
     for name in NAMES:
         (workspace.tree / os.fsdecode(name)).write_bytes(name)
     await workspace.snapshot()
-    await bench.workspaces.remove(ORDER)
-    workspace = await bench.open()
+    await git_setup.workspaces.remove(ORDER)
+    workspace = await git_setup.open()
     commit_sha = await workspace.commit(message(), author=ADA)
     assert commit_sha is not None
     kept = {os.fsencode(name) for name in tracked(workspace.mirror, commit_sha)}

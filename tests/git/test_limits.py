@@ -14,7 +14,7 @@ from journeyman.git.confine import Confinement
 from journeyman.git.run import git as platform_git
 from journeyman.git.trees import LARGEST_RULES, NO_HAZARDS, LeftOut, find_hazards, walk
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, GitPlace, commit_files, git, message, tracked
+from tests.git.repositories import ADA, GitSetup, commit_files, git, message, tracked
 
 PIPES = (
     ".gitignore",
@@ -183,12 +183,12 @@ async def test_a_workspace_of_a_deep_tree_is_opened(deep_place: Path, source: Pa
     blob = git(source, "hash-object", "-w", "--stdin", stdin=b"deep\n")
     git(source, "update-index", "--add", "--cacheinfo", f"100644,{blob},{'d/' * 1200}file")
     git(source, "commit", "--quiet", "--message", "Deep")
-    workspace = await GitPlace(source, home, "git_branch").open()
+    workspace = await GitSetup(source, home, "git_branch").open()
     assert not await workspace.has_changes()
 
 
 async def test_a_repository_whose_rules_are_too_long_is_refused(source: Path, home: Path) -> None:
     commit_files(source, {".gitignore": "x\n" * LARGEST_RULES})
-    mirror = await GitPlace(source, home, "git_branch").refresh()
+    mirror = await GitSetup(source, home, "git_branch").refresh()
     with pytest.raises(InvalidRepository, match=r"\.gitignore is larger"):
         await mirror.check_checkout(mirror.resolve("main"), max_files=100, max_bytes=10**9)

@@ -11,7 +11,7 @@ from journeyman.errors import Conflict
 from journeyman.forges.base import Person
 from journeyman.git.commits import identity
 from journeyman.git.loose_objects import move_branch, write_commit
-from tests.git.places import ADA, git
+from tests.git.repositories import ADA, git
 
 BRANCH = "refs/heads/main"
 

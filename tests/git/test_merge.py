@@ -7,7 +7,7 @@ import pytest
 from journeyman.errors import Conflict, NotFound
 from journeyman.git.branch_log import commits_of
 from journeyman.git.merge import MergeConflict, merge
-from tests.git.places import ADA, commit_files, git, make_repository
+from tests.git.repositories import ADA, commit_files, git, make_repository
 
 BRANCH = "journeyman/fix"
 

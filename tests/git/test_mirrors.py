@@ -8,8 +8,9 @@ import pytest
 
 from journeyman.errors import InvalidInput, InvalidRepository
 from journeyman.forges.base import Remote
-from journeyman.git.mirrors import FreshMirror, Mirrors
-from tests.git.places import commit_files, git, make_repository, remote_of, repository_at
+from journeyman.git.mirror import FreshMirror
+from journeyman.git.mirrors import Mirrors
+from tests.git.repositories import commit_files, git, make_repository, remote_of, repository_at
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from journeyman.forges.base import Remote
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspace, Workspaces
 from journeyman.work_orders.repositories import parse_repository
-from tests.git.places import ADA, ORDER, git, make_repository, message
+from tests.git.repositories import ADA, ORDER, git, make_repository, message
 from tests.standins.github import GitHubStandIn, Kind
 from tests.standins.github_http import Reply, Server
 

@@ -10,7 +10,7 @@ from journeyman.git.secrets import find_secrets
 from journeyman.git.trees import LeftOut
 from journeyman.git.workspaces import Workspace
 from journeyman.settings import Settings
-from tests.git.places import ADA, GitPlace, commit_files, message, tracked
+from tests.git.repositories import ADA, GitSetup, commit_files, message, tracked
 
 TOKEN = "ghp_" + "a1B2" * 9
 SECRETS = {
@@ -61,10 +61,10 @@ async def test_a_large_new_file_stays_out_with_its_size(workspace: Workspace, po
 
 
 async def test_what_the_repository_tracks_is_not_left_out(
-    source: Path, bench: GitPlace, policy: CommitPolicy
+    source: Path, git_setup: GitSetup, policy: CommitPolicy
 ) -> None:
     commit_files(source, {".env": "PORT=1\n"})
-    workspace = await bench.open()
+    workspace = await git_setup.open()
     (workspace.tree / ".env").write_text("PORT=2\n")
     _, left_out = await committed(workspace, policy)
     assert left_out == {}
@@ -113,10 +113,10 @@ async def test_attributes_hide_no_secret(workspace: Workspace, policy: CommitPol
 
 
 async def test_a_secret_of_long_standing_keeps_nobody_from_working(
-    source: Path, bench: GitPlace, policy: CommitPolicy
+    source: Path, git_setup: GitSetup, policy: CommitPolicy
 ) -> None:
     commit_files(source, {"fixture.py": f"key = '{TOKEN}'\nold\n"})
-    workspace = await bench.open()
+    workspace = await git_setup.open()
     (workspace.tree / "fixture.py").write_text(f"key = '{TOKEN}'\nnew\n")
     _, left_out = await committed(workspace, policy)
     assert left_out == {}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from journeyman.events.types import Phase
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.progress import (
-    Counts,
+    DiffStat,
     LoggedCommit,
     parse_log,
     parse_numstat,
@@ -16,7 +16,7 @@ from journeyman.git.progress import (
 )
 from journeyman.git.workspaces import Workspace
 from journeyman.work_orders.order import StepRecord
-from tests.git.places import ADA, ORDER, GitPlace, git, message
+from tests.git.repositories import ADA, ORDER, GitSetup, git, message
 
 
 def at(minute: int) -> datetime:
@@ -76,7 +76,7 @@ def test_phases_without_a_commit_have_their_place() -> None:
         for kind, minute in (("plan", 1), ("build", 2), ("verify", 2))
     ]
     commits = [logged(2, "implementing")]
-    history = progress_of(ORDER, commits, Counts(1, 1, 1), phase_marks(steps)).phase_history
+    history = progress_of(ORDER, commits, DiffStat(1, 1, 1), phase_marks(steps)).phase_history
     spans = [(span.phase, span.commits, span.completed_at) for span in history]
     assert spans == [("planning", 0, at(1)), ("implementing", 1, at(2)), ("testing", 0, None)]
 
@@ -96,8 +96,8 @@ async def test_a_single_commit_is_counted_against_the_base(workspace: Workspace)
 
 
 async def test_an_order_without_a_branch_has_made_no_progress(source: Path, home: Path) -> None:
-    bench = GitPlace(source, home, "git_worktree")
-    mirror = await bench.refresh()
+    git_setup = GitSetup(source, home, "git_worktree")
+    mirror = await git_setup.refresh()
     progress = await mirror.progress(ORDER, "journeyman/none", mirror.resolve("main"))
     assert progress.git_commit_count == progress.git_files_changed == 0
     assert progress.latest_commit_sha is None
@@ -125,7 +125,7 @@ def test_a_phase_spans_its_commits_and_ends_when_the_next_begins() -> None:
         logged(5, "testing"),
         logged(6, "implementing"),
     ]
-    progress = progress_of(ORDER, commits, Counts(0, 0, 0))
+    progress = progress_of(ORDER, commits, DiffStat(0, 0, 0))
     assert [(s.phase, s.started_at, s.completed_at, s.commits) for s in progress.phase_history] == [
         ("planning", at(1), at(1), 1),
         ("implementing", at(2), at(4), 2),
@@ -137,13 +137,13 @@ def test_a_phase_spans_its_commits_and_ends_when_the_next_begins() -> None:
 
 
 def test_the_last_phase_is_over_when_it_is_completed() -> None:
-    progress = progress_of(ORDER, [logged(1, "testing"), logged(2, "completed")], Counts(0, 0, 0))
+    progress = progress_of(ORDER, [logged(1, "testing"), logged(2, "completed")], DiffStat(0, 0, 0))
     assert [span.completed_at for span in progress.phase_history] == [at(1), at(2)]
 
 
 def test_a_binary_file_counts_without_lines() -> None:
-    assert parse_numstat(b"3\t1\ta b\0-\t-\tpicture\0" + b"0\t2\t\xff\n\0") == Counts(3, 3, 3)
-    assert parse_numstat(b"") == Counts(0, 0, 0)
+    assert parse_numstat(b"3\t1\ta b\0-\t-\tpicture\0" + b"0\t2\t\xff\n\0") == DiffStat(3, 3, 3)
+    assert parse_numstat(b"") == DiffStat(0, 0, 0)
 
 
 def test_an_unknown_phase_is_none() -> None:

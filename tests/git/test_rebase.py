@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from journeyman.git.push import BranchGone, BranchMoved
-from journeyman.git.rebase import RebaseConflict, TakenIn, has_foreign_commits, rebase
+from journeyman.git.rebase import RebaseConflict, Rebased, has_foreign_commits, rebase
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, GitPlace, git, message, remote_of, status, tracked
+from tests.git.repositories import ADA, ORDER, GitSetup, git, message, remote_of, status, tracked
 
-ASIDE = f"refs/journeyman/set-aside/{ORDER}/2"
+STASH = f"refs/journeyman/set-aside/{ORDER}/2"
 
 
 async def commit(workspace: Workspace, **files: str) -> str:
@@ -30,29 +30,29 @@ def push_as_a_person(source: Path, branch: str, **files: str) -> str:
     return git(source, "rev-parse", branch)
 
 
-async def taken(bench: GitPlace, workspace: Workspace, pushed: str | None, **more: str) -> TakenIn | None:
-    theirs = await workspace.mirror.fetch_branch(remote_of(bench.source), workspace.branch)
+async def taken(git_setup: GitSetup, workspace: Workspace, pushed: str | None, **more: str) -> Rebased | None:
+    theirs = await workspace.mirror.fetch_branch(remote_of(git_setup.source), workspace.branch)
     assert theirs is not None
     return await rebase(workspace, theirs, pushed_sha=pushed, **more)
 
 
 @pytest.fixture
-async def pushed(bench: GitPlace, workspace: Workspace) -> str:
+async def pushed(git_setup: GitSetup, workspace: Workspace) -> str:
     """One commit of the order, on the remote."""
     first = await commit(workspace, work="one\ntwo\nthree\n")
-    await workspace.push(remote_of(bench.source), expected_sha=None)
+    await workspace.push(remote_of(git_setup.source), expected_sha=None)
     return first
 
 
 async def test_our_unpushed_commits_are_put_on_top_of_theirs(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     second = await commit(workspace, more="more\n")
-    theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
-    result = await taken(bench, workspace, pushed)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, person="by hand\n")
+    result = await taken(git_setup, workspace, pushed)
     assert result is not None
     head = await workspace.head()
-    assert (result.head, result.theirs, result.set_aside) == (head, theirs, None)
+    assert (result.head, result.theirs, result.stashed) == (head, theirs, None)
     assert [(one.commit_sha, one.author, one.message) for one in result.commits] == [
         (theirs, "Test", "By a person")
     ]
@@ -66,43 +66,43 @@ async def test_our_unpushed_commits_are_put_on_top_of_theirs(
     assert (workspace.tree / "more.txt").read_text() == "more\n"
     assert status(workspace) == ""
     assert git(mirror, "rev-parse", f"refs/journeyman/replaced/{ORDER}/{second}") == second
-    assert await workspace.push(remote_of(bench.source), expected_sha=theirs) == head
+    assert await workspace.push(remote_of(git_setup.source), expected_sha=theirs) == head
 
 
 async def test_without_commits_of_our_own_the_branch_becomes_theirs(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
-    theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
-    result = await taken(bench, workspace, pushed)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, person="by hand\n")
+    result = await taken(git_setup, workspace, pushed)
     assert result is not None
     assert await workspace.head() == result.head == theirs
-    assert await taken(bench, workspace, theirs) is None
+    assert await taken(git_setup, workspace, theirs) is None
 
 
 async def test_what_is_not_committed_comes_along_and_stays_uncommitted(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     (workspace.tree / "work.txt").write_text("one\ntwo\nTHREE\n")
     (workspace.tree / "new.txt").write_text("new\n")
-    theirs = push_as_a_person(bench.source, workspace.branch, work="ONE\ntwo\nthree\n")
-    await taken(bench, workspace, pushed)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, work="ONE\ntwo\nthree\n")
+    await taken(git_setup, workspace, pushed)
     assert await workspace.head() == theirs
     assert (workspace.tree / "work.txt").read_text() == "ONE\ntwo\nTHREE\n"
     assert sorted(status(workspace).splitlines()) == [" M work.txt", "?? new.txt"]
-    await bench.workspaces.remove(ORDER)
-    again = await bench.open()
+    await git_setup.workspaces.remove(ORDER)
+    again = await git_setup.open()
     assert (again.tree / "work.txt").read_text() == "ONE\ntwo\nTHREE\n"
     assert (again.tree / "new.txt").read_text() == "new\n"
 
 
 async def test_a_clash_changes_nothing_and_names_the_files(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     ours = await commit(workspace, work="one\nours\nthree\n", fine="fine\n")
     (workspace.tree / "loose.txt").write_text("loose\n")
-    theirs = push_as_a_person(bench.source, workspace.branch, work="one\ntheirs\nthree\n")
+    theirs = push_as_a_person(git_setup.source, workspace.branch, work="one\ntheirs\nthree\n")
     with pytest.raises(RebaseConflict) as raised:
-        await taken(bench, workspace, pushed)
+        await taken(git_setup, workspace, pushed)
     assert raised.value.paths == ["work.txt"]
     assert "work.txt" in raised.value.message
     assert "prompt" in raised.value.hint
@@ -110,97 +110,99 @@ async def test_a_clash_changes_nothing_and_names_the_files(
     assert await workspace.head() == ours
     assert (workspace.tree / "work.txt").read_text() == "one\nours\nthree\n"
     assert (workspace.tree / "loose.txt").read_text() == "loose\n"
-    assert git(bench.source, "rev-parse", workspace.branch) == theirs
+    assert git(git_setup.source, "rev-parse", workspace.branch) == theirs
 
 
 async def test_a_clash_can_be_begun_anew_from_their_side_with_ours_kept(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, work="one\nours\nthree\n")
     (workspace.tree / "loose.txt").write_text("loose\n")
-    theirs = push_as_a_person(bench.source, workspace.branch, work="one\ntheirs\nthree\n")
-    result = await taken(bench, workspace, pushed, set_aside=ASIDE)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, work="one\ntheirs\nthree\n")
+    result = await taken(git_setup, workspace, pushed, stash_ref=STASH)
     assert result is not None
     assert await workspace.head() == theirs
     assert (workspace.tree / "work.txt").read_text() == "one\ntheirs\nthree\n"
     assert status(workspace) == ""
-    assert result.set_aside == git(workspace.mirror.path, "rev-parse", ASIDE)
-    assert await workspace.mirror.file_at(result.set_aside, "work.txt") == b"one\nours\nthree\n"
-    assert await workspace.mirror.file_at(result.set_aside, "loose.txt") == b"loose\n"
-    told_again = await taken(bench, workspace, pushed, set_aside=ASIDE)
+    assert result.stashed == git(workspace.mirror.path, "rev-parse", STASH)
+    assert await workspace.mirror.file_at(result.stashed, "work.txt") == b"one\nours\nthree\n"
+    assert await workspace.mirror.file_at(result.stashed, "loose.txt") == b"loose\n"
+    told_again = await taken(git_setup, workspace, pushed, stash_ref=STASH)
     assert told_again == result, "a crash before it was written down loses nothing"
 
 
 async def test_what_people_did_as_well_is_not_done_twice(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="the same\n")
     last = await commit(workspace, most="only ours\n")
-    theirs = push_as_a_person(bench.source, workspace.branch, more="the same\n")
-    result = await taken(bench, workspace, pushed)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, more="the same\n")
+    result = await taken(git_setup, workspace, pushed)
     assert result is not None
     assert git(workspace.mirror.path, "rev-parse", f"{result.head}^") == theirs
     assert tracked(workspace.mirror, result.head) == tracked(workspace.mirror, last)
 
 
 async def test_commits_that_a_person_took_out_of_the_branch_do_not_come_back(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="more\n")
-    git(bench.source, "branch", "--force", workspace.branch, "main")
-    theirs = push_as_a_person(bench.source, workspace.branch, person="instead\n")
-    result = await taken(bench, workspace, pushed)
+    git(git_setup.source, "branch", "--force", workspace.branch, "main")
+    theirs = push_as_a_person(git_setup.source, workspace.branch, person="instead\n")
+    result = await taken(git_setup, workspace, pushed)
     assert result is not None
     assert git(workspace.mirror.path, "rev-parse", f"{result.head}^") == theirs
     assert tracked(workspace.mirror, result.head) == ["more.txt", "person.txt", "readme.md", "src/app.py"]
 
 
 async def test_a_push_that_a_crash_made_us_forget_is_recognised(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     second = await commit(workspace, more="more\n")
-    await workspace.push(remote_of(bench.source), expected_sha=pushed)
-    theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
-    result = await taken(bench, workspace, None)
+    await workspace.push(remote_of(git_setup.source), expected_sha=pushed)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, person="by hand\n")
+    result = await taken(git_setup, workspace, None)
     assert result is not None
     assert (result.head, [one.commit_sha for one in result.commits]) == (theirs, [theirs])
     assert await has_foreign_commits(workspace, second, result.head)
 
 
 async def test_a_branch_that_never_was_ours_is_left_to_its_owner(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     ours = await commit(workspace, work="one\n")
-    git(bench.source, "branch", workspace.branch, "main")
-    push_as_a_person(bench.source, workspace.branch, person="mine\n")
-    assert await taken(bench, workspace, None) is None
+    git(git_setup.source, "branch", workspace.branch, "main")
+    push_as_a_person(git_setup.source, workspace.branch, person="mine\n")
+    assert await taken(git_setup, workspace, None) is None
     assert await workspace.head() == ours
     with pytest.raises(BranchMoved):
-        await workspace.push(remote_of(bench.source), expected_sha=None)
+        await workspace.push(remote_of(git_setup.source), expected_sha=None)
 
 
 async def test_a_crash_between_branch_and_files_never_undoes_what_people_did(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     """The branch has moved and the files have not: taken as they are they would revert the person."""
-    theirs = push_as_a_person(bench.source, workspace.branch, person="by hand\n")
-    await workspace.mirror.fetch_branch(remote_of(bench.source), workspace.branch)
+    theirs = push_as_a_person(git_setup.source, workspace.branch, person="by hand\n")
+    await workspace.mirror.fetch_branch(remote_of(git_setup.source), workspace.branch)
     workspace.ready.unlink()
     git(workspace.mirror.path, "update-ref", f"refs/heads/{workspace.branch}", theirs)
-    bench.restart()
-    again = await bench.open()
+    git_setup.restart()
+    again = await git_setup.open()
     assert (again.tree / "person.txt").read_text() == "by hand\n"
     assert not await again.has_changes()
 
 
-async def test_only_what_others_made_is_foreign(bench: GitPlace, workspace: Workspace, pushed: str) -> None:
+async def test_only_what_others_made_is_foreign(
+    git_setup: GitSetup, workspace: Workspace, pushed: str
+) -> None:
     second = await commit(workspace, more="more\n")
     assert not await has_foreign_commits(workspace, pushed, second)
     assert await has_foreign_commits(workspace, second, pushed), "it does not even lead there"
 
 
 async def test_nothing_of_the_repository_runs_while_it_is_merged(
-    bench: GitPlace, workspace: Workspace, pushed: str, tmp_path: Path
+    git_setup: GitSetup, workspace: Workspace, pushed: str, tmp_path: Path
 ) -> None:
     canary = tmp_path / "canary"
     (workspace.tree / ".gitattributes").write_text("* merge=evil filter=evil diff=evil\n")
@@ -211,18 +213,18 @@ async def test_nothing_of_the_repository_runs_while_it_is_merged(
     hook.write_text(f"#!/bin/sh\ntouch {canary}\n")
     hook.chmod(0o755)
     await commit(workspace, work="one\ntwo\nTHREE\n")
-    push_as_a_person(bench.source, workspace.branch, work="ONE\ntwo\nthree\n")
-    assert await taken(bench, workspace, pushed) is not None
+    push_as_a_person(git_setup.source, workspace.branch, work="ONE\ntwo\nthree\n")
+    assert await taken(git_setup, workspace, pushed) is not None
     assert (workspace.tree / "work.txt").read_text() == "ONE\ntwo\nTHREE\n"
     assert not canary.exists()
 
 
 async def test_a_branch_that_people_deleted_is_not_made_again(
-    bench: GitPlace, workspace: Workspace, pushed: str
+    git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, more="more\n")
-    git(bench.source, "branch", "-D", workspace.branch)
-    assert await workspace.mirror.fetch_branch(remote_of(bench.source), workspace.branch) is None
+    git(git_setup.source, "branch", "-D", workspace.branch)
+    assert await workspace.mirror.fetch_branch(remote_of(git_setup.source), workspace.branch) is None
     with pytest.raises(BranchGone, match="not made again"):
-        await workspace.push(remote_of(bench.source), expected_sha=pushed)
-    assert git(bench.source, "branch", "--list", workspace.branch) == ""
+        await workspace.push(remote_of(git_setup.source), expected_sha=pushed)
+    assert git(git_setup.source, "branch", "--list", workspace.branch) == ""

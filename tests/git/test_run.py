@@ -24,9 +24,9 @@ from journeyman.forges.base import Person, Remote
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.run import How, git, host_author, run
-from tests.git.places import git as plain_git
-from tests.git.places import make_repository, processes_about, processes_ended, processes_started
+from journeyman.git.run import How, git, host_author, run_git
+from tests.git.repositories import git as plain_git
+from tests.git.repositories import make_repository, processes_about, processes_ended, processes_started
 
 
 async def test_nothing_of_the_machine_or_the_user_configures_git(
@@ -55,13 +55,15 @@ async def test_no_hook_of_a_repository_runs(source: Path, tmp_path: Path) -> Non
 
 
 async def test_without_a_remote_git_can_connect_to_nothing(source: Path) -> None:
-    answer = await run("ls-remote", "--", str(source), git_dir=source / ".git")
+    answer = await run_git("ls-remote", "--", str(source), git_dir=source / ".git")
     assert answer.exit_code != 0
     assert "not allowed" in answer.error
 
 
 async def test_output_beyond_the_limit_ends_git(source: Path) -> None:
-    answer = await run("cat-file", "--batch-check", "--batch-all-objects", git_dir=source / ".git", limit=10)
+    answer = await run_git(
+        "cat-file", "--batch-check", "--batch-all-objects", git_dir=source / ".git", limit=10
+    )
     assert answer.truncated
     assert len(answer.output) == 10
     with pytest.raises(Internal, match="more than is allowed"):
@@ -106,7 +108,7 @@ async def test_a_git_that_nobody_waits_for_any_more_is_ended(source: Path, tmp_p
 @pytest.mark.parametrize("confined", [{}, {"confinement": Confinement()}])
 async def test_a_git_that_was_killed_is_tried_again(confined: How) -> None:
     with pytest.raises(Transient, match="killed"):
-        await run("-c", "alias.die=!kill -9 $PPID", "die", **confined)
+        await run_git("-c", "alias.die=!kill -9 $PPID", "die", **confined)
 
 
 async def test_a_nul_character_never_reaches_git(source: Path) -> None:

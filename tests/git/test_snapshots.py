@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from journeyman.git.workspaces import Workspace
-from tests.git.places import ADA, ORDER, GitPlace, git, message, processes_ended, status, tracked
+from tests.git.repositories import ADA, ORDER, GitSetup, git, message, processes_ended, status, tracked
 
 
 async def test_a_snapshot_holds_untracked_and_changed_files(workspace: Workspace) -> None:
@@ -32,18 +32,18 @@ async def test_a_snapshot_leaves_index_head_and_status_as_they_were(workspace: W
 
 
 async def test_what_is_set_aside_is_kept_and_does_not_come_back(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
-    assert await workspace.set_aside() is None
+    assert await workspace.stash() is None
     (workspace.tree / "src/app.py").write_text("two\n")
     (workspace.tree / "new.txt").write_text("new\n")
-    kept = await workspace.set_aside()
+    kept = await workspace.stash()
     assert kept is not None
     assert await workspace.mirror.file_at(kept.commit_sha, "new.txt") == b"new\n"
     assert status(workspace) == ""
     assert not (workspace.tree / "new.txt").exists()
-    await bench.workspaces.remove(ORDER)
-    again = await bench.open()
+    await git_setup.workspaces.remove(ORDER)
+    again = await git_setup.open()
     assert not (again.tree / "new.txt").exists()
     assert (again.tree / "src/app.py").read_text() != "two\n"
 
@@ -74,12 +74,12 @@ async def test_a_change_that_leaves_size_and_time_alone_is_seen(workspace: Works
     assert await workspace.snapshot() is not None
 
 
-async def test_the_tenth_snapshot_is_newer_than_the_ninth(bench: GitPlace, workspace: Workspace) -> None:
+async def test_the_tenth_snapshot_is_newer_than_the_ninth(git_setup: GitSetup, workspace: Workspace) -> None:
     for number in range(10):
         (workspace.tree / "count.txt").write_text(f"{number}\n")
         await workspace.snapshot()
-    await bench.workspaces.remove(ORDER)
-    assert (await bench.open()).tree.joinpath("count.txt").read_text() == "9\n"
+    await git_setup.workspaces.remove(ORDER)
+    assert (await git_setup.open()).tree.joinpath("count.txt").read_text() == "9\n"
 
 
 async def test_snapshots_and_commits_at_once_wait_for_each_other(workspace: Workspace) -> None:
@@ -92,7 +92,7 @@ async def test_snapshots_and_commits_at_once_wait_for_each_other(workspace: Work
 
 
 async def test_a_snapshot_that_is_given_up_leaves_no_process_and_no_lock(
-    workspace: Workspace, bench: GitPlace
+    workspace: Workspace, git_setup: GitSetup
 ) -> None:
     for number in range(300):
         (workspace.tree / f"{number}.txt").write_text(f"{number}\n" * 200)
@@ -102,5 +102,5 @@ async def test_a_snapshot_that_is_given_up_leaves_no_process_and_no_lock(
             await asyncio.sleep(0)
         taking.cancel()
         await asyncio.gather(taking, return_exceptions=True)
-    await processes_ended(bench.home)
+    await processes_ended(git_setup.home)
     assert await workspace.snapshot() is not None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import Conflict, InvalidInput
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.workspaces import Workspace
 from journeyman.sandboxes.identity import jail_uid
-from tests.git.places import ADA, ORDER, GitPlace, commit_files, git, message, status, tracked
+from tests.git.repositories import ADA, ORDER, GitSetup, commit_files, git, message, status, tracked
 
 
 def files(workspace: Workspace) -> dict[str, str]:
@@ -32,28 +32,28 @@ async def test_git_works_inside_the_tree_and_sees_the_branch(workspace: Workspac
 
 
 async def test_a_worktree_is_one_that_git_knows(source: Path, home: Path) -> None:
-    workspace = await GitPlace(source, home, "git_worktree").open()
+    workspace = await GitSetup(source, home, "git_worktree").open()
     assert str(workspace.tree) in git(workspace.mirror.path, "worktree", "list")
     assert workspace.git_directories == (workspace.mirror.path,)
 
 
 async def test_a_branch_workspace_shows_no_refs_of_other_orders(source: Path, home: Path) -> None:
-    bench = GitPlace(source, home, "git_branch")
-    workspace = await bench.open()
-    await bench.open("wo-other123")
+    git_setup = GitSetup(source, home, "git_branch")
+    workspace = await git_setup.open()
+    await git_setup.open("wo-other123")
     assert git(workspace.tree, "for-each-ref", "--format=%(refname)") == f"refs/heads/{workspace.branch}"
     assert workspace.git_directories == (workspace.git_dir, workspace.mirror.path / "objects")
 
 
-async def test_an_open_workspace_is_used_as_it_is(bench: GitPlace, workspace: Workspace) -> None:
+async def test_an_open_workspace_is_used_as_it_is(git_setup: GitSetup, workspace: Workspace) -> None:
     (workspace.tree / "draft.txt").write_text("not yet committed\n")
-    again = await bench.open()
+    again = await git_setup.open()
     assert again.tree == workspace.tree
     assert files(again)["draft.txt"] == "not yet committed\n"
 
 
-async def test_two_orders_work_on_one_repository_at_once(bench: GitPlace) -> None:
-    one, two = await asyncio.gather(bench.open("wo-one00000"), bench.open("wo-two00000"))
+async def test_two_orders_work_on_one_repository_at_once(git_setup: GitSetup) -> None:
+    one, two = await asyncio.gather(git_setup.open("wo-one00000"), git_setup.open("wo-two00000"))
     (one.tree / "one.txt").write_text("1\n")
     (two.tree / "two.txt").write_text("2\n")
     await asyncio.gather(*(place.commit(message(), author=ADA) for place in (one, two)))
@@ -186,7 +186,7 @@ async def test_the_index_knows_whose_the_files_are(workspace: Workspace) -> None
 
 
 async def test_a_lost_workspace_comes_back_with_what_was_not_committed(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     (workspace.tree / "src/app.py").write_text("committed\n")
     head = await workspace.commit(message(), author=ADA)
@@ -196,63 +196,67 @@ async def test_a_lost_workspace_comes_back_with_what_was_not_committed(
     assert await workspace.snapshot() is not None
     expected = files(workspace)
     shutil.rmtree(workspace.tree)
-    bench.restart()
-    again = await bench.open()
+    git_setup.restart()
+    again = await git_setup.open()
     assert files(again) == expected
     assert await again.head() == head
     assert status(again).split("\n") == [" D readme.md", " M src/app.py", "?? untracked.txt"]
 
 
 async def test_a_snapshot_from_before_the_last_commit_is_not_brought_back(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     (workspace.tree / "draft.txt").write_text("draft\n")
     await workspace.snapshot()
     (workspace.tree / "draft.txt").rename(workspace.tree / "final.txt")
     await workspace.commit(message(), author=ADA)
-    await bench.workspaces.remove(ORDER)
-    assert sorted(files(await bench.open())) == ["final.txt", "readme.md", "src/app.py"]
+    await git_setup.workspaces.remove(ORDER)
+    assert sorted(files(await git_setup.open())) == ["final.txt", "readme.md", "src/app.py"]
 
 
-async def test_a_half_made_workspace_is_made_anew(bench: GitPlace, workspace: Workspace) -> None:
+async def test_a_half_made_workspace_is_made_anew(git_setup: GitSetup, workspace: Workspace) -> None:
     (workspace.tree.parent / "ready").unlink()
     (workspace.tree / "readme.md").unlink()
-    bench.restart()
-    again = await bench.open()
+    git_setup.restart()
+    again = await git_setup.open()
     assert files(again) == {"readme.md": "hello\n", "src/app.py": "one\n"}
     assert status(again) == ""
 
 
 async def test_a_lost_git_directory_does_not_cost_the_agent_its_files(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     (workspace.tree / "draft.txt").write_text("never snapshotted\n")
     shutil.rmtree(workspace.git_dir)
-    bench.restart()
-    again = await bench.open()
+    git_setup.restart()
+    again = await git_setup.open()
     assert files(again)["draft.txt"] == "never snapshotted\n"
     assert status(again) == "?? draft.txt"
 
 
-async def test_lock_files_of_a_killed_git_do_not_stop_the_next(bench: GitPlace, workspace: Workspace) -> None:
+async def test_lock_files_of_a_killed_git_do_not_stop_the_next(
+    git_setup: GitSetup, workspace: Workspace
+) -> None:
     (workspace.git_dir / "index.lock").touch()
     ref = workspace.mirror.path / "refs/heads" / f"{workspace.branch}.lock"
     ref.parent.mkdir(parents=True, exist_ok=True)
     ref.touch()
-    bench.restart()
-    again = await bench.open()
+    git_setup.restart()
+    again = await git_setup.open()
     (again.tree / "a").write_text("a\n")
     assert await again.commit(message(), author=ADA) is not None
 
 
-async def test_a_removed_workspace_leaves_branch_and_snapshots(bench: GitPlace, workspace: Workspace) -> None:
+async def test_a_removed_workspace_leaves_branch_and_snapshots(
+    git_setup: GitSetup, workspace: Workspace
+) -> None:
     (workspace.tree / "a").write_text("a\n")
     head = await workspace.commit(message(), author=ADA)
     (workspace.tree / "a").write_text("b\n")
     snapshot = await workspace.snapshot()
-    await bench.workspaces.remove(ORDER)
-    await bench.workspaces.remove(ORDER)
-    assert not bench.workspaces.exists(ORDER)
+    await git_setup.workspaces.remove(ORDER)
+    await git_setup.workspaces.remove(ORDER)
+    assert not git_setup.workspaces.exists(ORDER)
     assert not workspace.tree.parent.exists()
     assert not workspace.git_dir.exists()
     assert await workspace.mirror.branch_head(workspace.branch) == head
@@ -261,51 +265,51 @@ async def test_a_removed_workspace_leaves_branch_and_snapshots(bench: GitPlace, 
 
 
 async def test_a_workspace_that_its_agent_locked_up_is_removed_all_the_same(
-    bench: GitPlace, workspace: Workspace
+    git_setup: GitSetup, workspace: Workspace
 ) -> None:
     (workspace.tree / "src").chmod(0)
-    await bench.workspaces.remove(ORDER)
-    bench.workspaces.trash.empty()
-    assert list((bench.home / "workspaces" / ".trash").iterdir()) == []
+    await git_setup.workspaces.remove(ORDER)
+    git_setup.workspaces.trash.empty()
+    assert list((git_setup.home / "workspaces" / ".trash").iterdir()) == []
 
 
-async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(bench: GitPlace) -> None:
-    assert bench.workspaces.found() == []
-    await asyncio.gather(bench.open("wo-first000"), bench.open("wo-second00"))
-    rubbish = bench.home / "workspaces/.trash/wo-gone0000-1"
+async def test_what_a_deletion_left_is_deleted_and_workspaces_stay(git_setup: GitSetup) -> None:
+    assert git_setup.workspaces.found() == []
+    await asyncio.gather(git_setup.open("wo-first000"), git_setup.open("wo-second00"))
+    rubbish = git_setup.home / "workspaces/.trash/wo-gone0000-1"
     rubbish.mkdir(parents=True, exist_ok=True)
-    bench.workspaces.trash.empty()
+    git_setup.workspaces.trash.empty()
     assert not rubbish.exists()
-    assert bench.workspaces.found() == ["wo-first000", "wo-second00"]
+    assert git_setup.workspaces.found() == ["wo-first000", "wo-second00"]
 
 
-async def test_a_branch_of_somebody_else_on_the_remote_is_not_taken(bench: GitPlace) -> None:
-    git(bench.source, "branch", "feature")
+async def test_a_branch_of_somebody_else_on_the_remote_is_not_taken(git_setup: GitSetup) -> None:
+    git(git_setup.source, "branch", "feature")
     with pytest.raises(Conflict, match="feature exists already") as raised:
-        await bench.open(branch="feature")
+        await git_setup.open(branch="feature")
     assert "another branch name" in raised.value.hint
 
 
-async def test_a_branch_of_another_order_is_not_taken(bench: GitPlace) -> None:
-    await bench.open("wo-first000", branch="feature")
+async def test_a_branch_of_another_order_is_not_taken(git_setup: GitSetup) -> None:
+    await git_setup.open("wo-first000", branch="feature")
     with pytest.raises(Conflict, match="feature exists already"):
-        await bench.open("wo-second00", branch="feature")
+        await git_setup.open("wo-second00", branch="feature")
 
 
-async def test_a_branch_below_another_branch_is_refused(bench: GitPlace) -> None:
-    await bench.open("wo-first000", branch="feature")
+async def test_a_branch_below_another_branch_is_refused(git_setup: GitSetup) -> None:
+    await git_setup.open("wo-first000", branch="feature")
     with pytest.raises(Conflict):
-        await bench.open("wo-second00", branch="feature/more")
+        await git_setup.open("wo-second00", branch="feature/more")
 
 
 async def test_an_order_goes_on_from_its_pushed_branch_on_another_machine(
-    bench: GitPlace, tmp_path: Path
+    git_setup: GitSetup, tmp_path: Path
 ) -> None:
-    first = await bench.open()
+    first = await git_setup.open()
     (first.tree / "a").write_text("a\n")
     head = await first.commit(message(), author=ADA)
-    git(first.mirror.path, "push", "--quiet", str(bench.source), f"{first.branch}:{first.branch}")
-    elsewhere = GitPlace(bench.source, tmp_path / "elsewhere", bench.kind)
+    git(first.mirror.path, "push", "--quiet", str(git_setup.source), f"{first.branch}:{first.branch}")
+    elsewhere = GitSetup(git_setup.source, tmp_path / "elsewhere", git_setup.kind)
     second = await elsewhere.open()
     assert await second.head() == head
     assert files(second)["a"] == "a\n"
@@ -314,24 +318,26 @@ async def test_an_order_goes_on_from_its_pushed_branch_on_another_machine(
 @pytest.mark.parametrize(
     "branch", ["--force", "a b", "a`id`", "x\u3000y", "../../x", "refs/heads/x", "x.lock", "HEAD"]
 )
-async def test_a_branch_name_that_could_be_anything_else_is_refused(bench: GitPlace, branch: str) -> None:
+async def test_a_branch_name_that_could_be_anything_else_is_refused(git_setup: GitSetup, branch: str) -> None:
     with pytest.raises(InvalidInput, match="branch name"):
-        await bench.open(branch=branch)
+        await git_setup.open(branch=branch)
 
 
 @pytest.mark.parametrize("order_id", ["../../etc", ".trash", "", "a/b", "-x"])
-async def test_an_order_id_that_is_a_path_is_refused(bench: GitPlace, order_id: str) -> None:
+async def test_an_order_id_that_is_a_path_is_refused(git_setup: GitSetup, order_id: str) -> None:
     with pytest.raises(InvalidInput, match="not a work order's id"):
-        await bench.workspaces.remove(order_id)
+        await git_setup.workspaces.remove(order_id)
 
 
-async def test_a_base_that_moved_on_does_not_move_the_order(bench: GitPlace, workspace: Workspace) -> None:
-    commit_files(bench.source, {"later.txt": "later\n"}, "Later")
-    mirror: Mirror = await bench.refresh()
-    again = await bench.workspaces.open(
+async def test_a_base_that_moved_on_does_not_move_the_order(
+    git_setup: GitSetup, workspace: Workspace
+) -> None:
+    commit_files(git_setup.source, {"later.txt": "later\n"}, "Later")
+    mirror: Mirror = await git_setup.refresh()
+    again = await git_setup.workspaces.open(
         mirror,
         order_id=ORDER,
-        kind=bench.kind,
+        kind=git_setup.kind,
         branch=workspace.branch,
         base_commit_sha=workspace.base_commit_sha,
     )

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from journeyman.errors import JourneymanError
-from journeyman.sandboxes.base import Limits, SandboxSpec
+from journeyman.sandboxes.base import SandboxLimits, SandboxSpec
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
@@ -31,11 +31,13 @@ async def main() -> None:
     if (uid := jail_uid(order_id)) is not None:
         os.chown(tree, uid, uid)
     sandboxes = LocalSandboxes(Settings(home=place / "home"))
-    watching = asyncio.create_task(sandboxes.watch_disk())
+    watching = asyncio.create_task(sandboxes.monitor_disk())
     with socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{order_id}")
         abstract.listen()
-        sandbox = await sandboxes.setup(SandboxSpec(order_id=order_id, tree=tree, limits=Limits(**limits)))
+        sandbox = await sandboxes.setup(
+            SandboxSpec(order_id=order_id, tree=tree, limits=SandboxLimits(**limits))
+        )
         _say({"order_id": order_id, "pid": os.getpid(), "tree": str(tree)})
         while line := await asyncio.to_thread(sys.stdin.readline):
             command, seconds = json.loads(line)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from journeyman.knowledge.command_cache import CommandCache
-from tests.git.places import GitPlace, commit_files, git, make_repository
+from tests.git.repositories import GitSetup, commit_files, git, make_repository
 
 
 async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path: Path) -> None:
@@ -21,8 +21,8 @@ async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path
     (source / ".claude/commands/leak.md").symlink_to(secret)
     git(source, "add", "-A")
     git(source, "commit", "-qm", "Link")
-    bench = GitPlace(source, tmp_path / "home", "git_worktree")
-    workspace = await bench.open()
+    git_setup = GitSetup(source, tmp_path / "home", "git_worktree")
+    workspace = await git_setup.open()
     (workspace.tree / ".claude/commands/fix.md").write_text("Do harm.")
     read = await CommandCache().at(workspace.mirror, workspace.base_commit_sha)
     assert [(one.name, one.body) for one in read.commands] == [
@@ -36,12 +36,12 @@ async def test_commands_come_from_the_commit_and_links_are_not_followed(tmp_path
 async def test_a_directory_that_is_a_link_and_one_that_is_not_there(tmp_path: Path) -> None:
     shelf = CommandCache()
     source = make_repository(tmp_path / "source", {"elsewhere/fix.md": "Fix it."})
-    plain = await GitPlace(source, tmp_path / "home", "git_worktree").open()
+    plain = await GitSetup(source, tmp_path / "home", "git_worktree").open()
     nothing = await shelf.at(plain.mirror, plain.base_commit_sha)
     assert (nothing.commands, nothing.problems) == ((), ())
     (source / ".claude").mkdir()
     (source / ".claude/commands").symlink_to("../elsewhere")
     commit_files(source, {})
-    linked = await GitPlace(source, tmp_path / "other", "git_worktree").open()
+    linked = await GitSetup(source, tmp_path / "other", "git_worktree").open()
     [problem] = (await shelf.at(linked.mirror, linked.base_commit_sha)).problems
     assert (problem.path, "link" in problem.message) == (".claude/commands", True)

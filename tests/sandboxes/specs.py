@@ -6,7 +6,7 @@ import select
 import subprocess
 from pathlib import Path
 
-from journeyman.sandboxes.base import Limits, SandboxSpec
+from journeyman.sandboxes.base import SandboxLimits, SandboxSpec
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.work_orders.order import new_order_id
 
@@ -14,7 +14,7 @@ PATIENCE_MS = 20_000
 
 
 def spec_for(
-    directory: Path, *, writable: bool = True, limits: Limits | None = None, network: str = "none"
+    directory: Path, *, writable: bool = True, limits: SandboxLimits | None = None, network: str = "none"
 ) -> SandboxSpec:
     """A new order with a plain directory as its workspace."""
     order_id = new_order_id()
@@ -25,7 +25,7 @@ def spec_for(
         order_id=order_id,
         tree=tree,
         writable=writable,
-        limits=limits or Limits(),
+        limits=limits or SandboxLimits(),
         network="open" if network == "open" else "none",
     )
 

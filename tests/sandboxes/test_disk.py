@@ -12,9 +12,9 @@ import pytest
 
 from journeyman.errors import DiskQuotaExceeded, StoreUnavailable
 from journeyman.files.removal import remove_tree
-from journeyman.sandboxes.base import Limits, SandboxSpec
+from journeyman.sandboxes.base import SandboxLimits, SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
-from journeyman.sandboxes.quota import Usage, measure
+from journeyman.sandboxes.quota import DiskUsage, measure
 from journeyman.sandboxes.reserve import Disk, DiskReserve
 from journeyman.settings import Settings
 from tests.faults.waiting import wait_for
@@ -27,7 +27,7 @@ _NEVER = "head -c 40M /dev/zero > {0}; sleep 1000"
 
 @pytest.fixture
 async def watched(jails: LocalSandboxes) -> AsyncIterator[LocalSandboxes]:
-    watching = asyncio.create_task(jails.watch_disk())
+    watching = asyncio.create_task(jails.monitor_disk())
     yield jails
     watching.cancel()
     await asyncio.gather(watching, return_exceptions=True)
@@ -53,14 +53,14 @@ async def until(holds: Callable[[], bool], what: str) -> None:
 @pytest.mark.parametrize(
     ("usage", "what"),
     [
-        (Usage(size=64 * _MB, files=1000), None),
-        (Usage(size=64 * _MB + 1), "more than 64 MB"),
-        (Usage(files=1001), "more than 1,000 files"),
-        (Usage(is_too_deep=True), "nested too deeply"),
+        (DiskUsage(size=64 * _MB, files=1000), None),
+        (DiskUsage(size=64 * _MB + 1), "more than 64 MB"),
+        (DiskUsage(files=1001), "more than 1,000 files"),
+        (DiskUsage(is_too_deep=True), "nested too deeply"),
     ],
 )
-def test_a_quota_has_bytes_files_and_depth(usage: Usage, what: str | None) -> None:
-    exceeded = usage.exceeds(Limits(disk_mb=64, files=1000))
+def test_a_quota_has_bytes_files_and_depth(usage: DiskUsage, what: str | None) -> None:
+    exceeded = usage.exceeds(SandboxLimits(disk_mb=64, files=1000))
     assert exceeded is None if what is None else what in str(exceeded)
 
 
@@ -81,7 +81,7 @@ def test_blocks_are_counted_and_a_file_with_two_names_once(tmp_path: Path) -> No
     os.link(tmp_path / "a" / "one", tmp_path / "two")
     with (tmp_path / "sparse").open("wb") as sparse:
         sparse.truncate(1000 * _MB)
-    usage = measure([tmp_path], Limits())
+    usage = measure([tmp_path], SandboxLimits())
     assert _MB <= usage.size < 2 * _MB
     assert usage.files == 4
 
@@ -91,8 +91,8 @@ def test_a_file_that_is_open_and_has_no_name_is_counted(tmp_path: Path) -> None:
         hidden.write(os.urandom(_MB))
         hidden.flush()
         (tmp_path / "hidden").unlink()
-        assert measure([tmp_path], Limits()).size < _MB
-        assert measure([tmp_path], Limits(), [os.getpid()]).size >= _MB
+        assert measure([tmp_path], SandboxLimits()).size < _MB
+        assert measure([tmp_path], SandboxLimits(), [os.getpid()]).size >= _MB
 
 
 def test_directories_that_no_path_can_name_are_noticed(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_directories_that_no_path_can_name_are_noticed(tmp_path: Path) -> None:
         os.close(descriptor)
         descriptor = below
     os.close(descriptor)
-    assert measure([tmp_path], Limits()).is_too_deep
+    assert measure([tmp_path], SandboxLimits()).is_too_deep
     remove_tree(tmp_path)
 
 
@@ -112,14 +112,14 @@ def test_counting_ends_where_it_is_too_much(tmp_path: Path) -> None:
         (tmp_path / str(name)).mkdir()
         for number in range(10):
             (tmp_path / str(name) / str(number)).touch()
-    assert 100 < measure([tmp_path], Limits(files=100)).files < 200
+    assert 100 < measure([tmp_path], SandboxLimits(files=100)).files < 200
 
 
 @pytest.mark.parametrize("place", ["/workspace/full", "/tmp/full", "/home/agent/full"])
 async def test_a_sandbox_that_writes_more_than_its_quota_is_stopped(
     watched: LocalSandboxes, tmp_path: Path, place: str
 ) -> None:
-    spec = spec_for(tmp_path, limits=Limits(disk_mb=20))
+    spec = spec_for(tmp_path, limits=SandboxLimits(disk_mb=20))
     sandbox = await watched.setup(spec)
     with pytest.raises(DiskQuotaExceeded, match="more than 20 MB"):
         await sandbox.execute_command(_NEVER.format(place), timeout=60)
@@ -132,7 +132,7 @@ async def test_a_sandbox_that_writes_more_than_its_quota_is_stopped(
 
 
 async def test_a_quota_is_the_orders_and_not_each_sandboxs(watched: LocalSandboxes, tmp_path: Path) -> None:
-    spec = spec_for(tmp_path, limits=Limits(disk_mb=30))
+    spec = spec_for(tmp_path, limits=SandboxLimits(disk_mb=30))
     reader = await watched.setup(spec_for_reading(spec))
     await reader.execute_command("head -c 20M /dev/urandom > /tmp/a", timeout=60)
     writer = await watched.setup(spec)
@@ -143,7 +143,7 @@ async def test_a_quota_is_the_orders_and_not_each_sandboxs(watched: LocalSandbox
 async def test_a_home_and_tmp_have_room_that_memory_would_not_give(
     watched: LocalSandboxes, tmp_path: Path
 ) -> None:
-    sandbox = await watched.setup(spec_for(tmp_path, limits=Limits(memory_mb=64)))
+    sandbox = await watched.setup(spec_for(tmp_path, limits=SandboxLimits(memory_mb=64)))
     fill = "for d in /tmp /home/agent; do head -c 100M /dev/zero > $d/a || exit; done; stat -fc %T /tmp ~"
     done = await sandbox.execute_command(fill, timeout=120)
     assert done.ok, done.output
@@ -188,7 +188,7 @@ async def test_a_full_disk_stops_the_sandbox_that_filled_it_and_no_other(
     home = small_disk / "home"
     home.mkdir()
     jails = LocalSandboxes(Settings(home=home))
-    watching = asyncio.create_task(jails.watch_disk())
+    watching = asyncio.create_task(jails.monitor_disk())
     reserve = DiskReserve(home, 256)
     await until(lambda: reserve.look().held > 0, "the reserve is taken")
     innocent, hostile = await jails.setup(spec_for(small_disk)), await jails.setup(spec_for(small_disk))
@@ -209,7 +209,7 @@ async def test_a_disk_that_somebody_else_filled_stops_no_sandbox(small_disk: Pat
     home = small_disk / "home"
     home.mkdir()
     jails = LocalSandboxes(Settings(home=home))
-    watching = asyncio.create_task(jails.watch_disk())
+    watching = asyncio.create_task(jails.monitor_disk())
     sandbox = await jails.setup(spec_for(small_disk))
     ballast = small_disk / "ballast"
     with ballast.open("wb") as file:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.sandboxes.base import Limits
-from journeyman.sandboxes.limits import ControlGroups
+from journeyman.sandboxes.base import SandboxLimits
+from journeyman.sandboxes.control_groups import ControlGroups
 from journeyman.sandboxes.local import LocalSandboxes
 from tests.sandboxes.specs import control_groups_of, processes_of, spec_for, wait_until_gone
 
@@ -36,7 +36,7 @@ except OSError:
 @pytest.fixture
 def groups(jails: LocalSandboxes) -> None:
     probe = ControlGroups("probe")
-    usable = probe.make("wo-probe", Limits())
+    usable = probe.make("wo-probe", SandboxLimits())
     if usable is None:
         pytest.skip("this machine has no control groups to write to")
     usable.remove()
@@ -44,7 +44,7 @@ def groups(jails: LocalSandboxes) -> None:
 
 
 async def test_a_memory_hog_is_ended_and_the_jail_goes_on(jails: LocalSandboxes, tmp_path: Path) -> None:
-    sandbox = await jails.setup(spec_for(tmp_path, limits=Limits(memory_mb=128)))
+    sandbox = await jails.setup(spec_for(tmp_path, limits=SandboxLimits(memory_mb=128)))
     hog = await sandbox.execute_command(["python3", "-c", HOG, "1000"], timeout=120)
     assert not hog.ok
     assert not hog.timed_out
@@ -53,7 +53,7 @@ async def test_a_memory_hog_is_ended_and_the_jail_goes_on(jails: LocalSandboxes,
 
 @pytest.mark.usefixtures("groups")
 async def test_the_memory_of_all_processes_is_counted_together(jails: LocalSandboxes, tmp_path: Path) -> None:
-    sandbox = await jails.setup(spec_for(tmp_path, limits=Limits(memory_mb=128)))
+    sandbox = await jails.setup(spec_for(tmp_path, limits=SandboxLimits(memory_mb=128)))
     await sandbox.write_file("hog.py", f"{HOG}; sys.stdin.read()".encode())
     await sandbox.write_file("six.py", SIX.encode())
     done = await sandbox.execute_command(["python3", "six.py"], timeout=60)
@@ -61,7 +61,7 @@ async def test_the_memory_of_all_processes_is_counted_together(jails: LocalSandb
 
 
 async def test_full_shared_memory_leaves_room_to_clean_up(jails: LocalSandboxes, tmp_path: Path) -> None:
-    sandbox = await jails.setup(spec_for(tmp_path, limits=Limits(memory_mb=128)))
+    sandbox = await jails.setup(spec_for(tmp_path, limits=SandboxLimits(memory_mb=128)))
     fill = "head -c 500M /dev/zero > /dev/shm/a"
     assert "No space left" in (await sandbox.execute_command(fill, timeout=60)).output
     assert (await sandbox.execute_command("rm /dev/shm/a", timeout=60)).ok
@@ -70,7 +70,7 @@ async def test_full_shared_memory_leaves_room_to_clean_up(jails: LocalSandboxes,
 async def test_a_fork_bomb_is_contained_and_ended_by_its_time_limit(
     jails: LocalSandboxes, tmp_path: Path
 ) -> None:
-    spec = spec_for(tmp_path, limits=Limits(processes=40))
+    spec = spec_for(tmp_path, limits=SandboxLimits(processes=40))
     sandbox = await jails.setup(spec)
     done = await sandbox.execute_command("bomb() { bomb | bomb & wait; }; bomb 2>/dev/null", timeout=2)
     assert done.timed_out or not done.ok
@@ -79,7 +79,7 @@ async def test_a_fork_bomb_is_contained_and_ended_by_its_time_limit(
 
 
 async def test_more_processes_than_allowed_are_refused(jails: LocalSandboxes, tmp_path: Path) -> None:
-    spec = spec_for(tmp_path, limits=Limits(processes=30))
+    spec = spec_for(tmp_path, limits=SandboxLimits(processes=30))
     sandbox = await jails.setup(spec)
     done = await sandbox.execute_command(["python3", "-c", MANY], timeout=60)
     assert 0 < int(done.output) < 30

@@ -18,7 +18,7 @@ from tests.sandboxes.specs import control_groups_of, processes_of, spec_for, wai
 
 def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.sandboxes.holder", str(home), str(spec.tree), spec.order_id],
+        [sys.executable, "-m", "tests.sandboxes.hold_sandbox", str(home), str(spec.tree), spec.order_id],
         cwd=Path(__file__).parents[2],
         env={**os.environ, **({"PATH": path} if path else {})},
         stdout=subprocess.PIPE,

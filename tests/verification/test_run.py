@@ -9,12 +9,12 @@ import pytest
 from journeyman.errors import VerificationFailed
 from journeyman.sandboxes.base import Completed
 from journeyman.verification.detect import Check, detect_checks
-from journeyman.verification.run import CheckResult, Verdict, assess, judge, look, run_checks
-from tests.verification.plain import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, project
+from journeyman.verification.run import CheckResult, Verdict, assess, judge, read_project, run_checks
+from tests.verification.projects import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, project
 
 
 async def verified(sandbox: ToolBox, *, timeout: float = 120, may_install: bool = False) -> Verdict:
-    checks = detect_checks(await look(sandbox))
+    checks = detect_checks(await read_project(sandbox))
     return await run_checks(sandbox, checks, timeout=timeout, may_install=may_install)
 
 
@@ -273,7 +273,7 @@ async def test_looking_reads_names_manifests_and_the_style_of_tests(tmp_path: Pa
     )
     (tree / "Makefile").symlink_to("/dev/zero")
     (tree / "setup.cfg").write_bytes(b"\xff" * 50_000)
-    seen = await look(equipped(tree))
+    seen = await read_project(equipped(tree))
     assert {"pyproject.toml", "tests/", "tests/__init__.py", ".venv/"} <= seen.names
     assert seen.contents["pyproject.toml"] == "name test test_fake.py\nfile Makefile\n"
     assert (len(seen.contents["setup.cfg"]), "Makefile" in seen.contents) == (32_000, False)
@@ -285,7 +285,7 @@ async def test_a_project_that_cannot_be_listed_is_an_error(tmp_path: Path) -> No
     sandbox = bare(project(tmp_path, CALC))
     (tmp_path / "bin" / "base64").unlink()
     with pytest.raises(VerificationFailed, match="could not be listed: there is no base64"):
-        await look(sandbox)
+        await read_project(sandbox)
 
 
 def check(kind: str = "test", name: str = "go test") -> Check:

@@ -179,4 +179,4 @@ class Programs:
 async def failure_of(program: Running, what: str) -> str:
     """What to say of a program that ended before it had answered."""
     code = await program.wait()
-    return f"{what} ended with exit code {code}: {program.complaint[-1500:] or 'it said nothing'}"
+    return f"{what} ended with exit code {code}: {program.stderr_tail[-1500:] or 'it said nothing'}"

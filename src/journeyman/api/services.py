@@ -15,9 +15,9 @@ from journeyman.agents.small_model import SmallModel
 from journeyman.database import Database
 from journeyman.engine.transitions import Standstill, Stop
 from journeyman.events.feed import Feed
-from journeyman.forges.base import Forge, PullRequestShelf
+from journeyman.forges.base import Forge, PullRequestStore
 from journeyman.gateway.gateway import Gateway
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
 from journeyman.work_orders.approvals import Answer
@@ -60,7 +60,7 @@ class Services:
     feed: Feed
     forges: Mapping[str, Forge]
     """By `Repository.forge`."""
-    local_pull_requests: PullRequestShelf
+    local_pull_requests: PullRequestStore
     mirror_of: Callable[[WorkOrder], Awaitable[Mirror]]
     """The mirror of an order's repository, with what the order holds by now."""
     sandboxes: SandboxProvider

@@ -26,8 +26,8 @@ from journeyman.cli.screen import console, line, print_json, styled
 from journeyman.database import database_url
 from journeyman.errors import JourneymanError
 from journeyman.files.databases import check_database
-from journeyman.files.home import DATABASES, loose
-from journeyman.files.trash import TRASH, set_aside
+from journeyman.files.home import DATABASES, exposed_paths
+from journeyman.files.trash import TRASH, undeletable
 from journeyman.gateway.gateway import Gateway
 from journeyman.migrations.upgrade import newest_version
 from journeyman.settings import Settings
@@ -103,7 +103,7 @@ def _home(settings: Settings) -> Finding:
             return Finding("home", "good", f"{home} will be made at the first start")
         if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if found := loose(home):
+        if found := exposed_paths(home):
             names = ", ".join(path.name for path in found)
             return Finding(
                 "home", "optional", f"others may read {names}", f"Run `{chmod}`, or start the server."
@@ -121,7 +121,7 @@ def _home(settings: Settings) -> Finding:
 def _leftovers(settings: Settings) -> Finding:
     """What orders left and no server could delete."""
     try:
-        found = [path for room in _ROOMS for path in set_aside(settings.home / room / TRASH)]
+        found = [path for room in _ROOMS for path in undeletable(settings.home / room / TRASH)]
     except OSError as error:
         return Finding(
             "leftovers", "optional", f"cannot be looked for: {error.strerror}", "See the home above."

@@ -16,7 +16,7 @@ from journeyman.engine.transitions import requeue
 from journeyman.errors import Conflict, InvalidInput, NotAllowed
 from journeyman.events.types import ApprovalDecided, ApprovalRequested
 from journeyman.failpoints import failpoint
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.work_orders.approvals import Answer, Approval
 from journeyman.work_orders.order import WorkOrder

@@ -9,10 +9,10 @@ from journeyman.engine.naming import ask_for_names, naming
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.workspaces import OpenWorkspaces
 from journeyman.events.types import GitBranchCreated, GitCommitCreated
-from journeyman.git.begin import begin_branch, set_back
+from journeyman.git.branches import create_branch, revert_to
 from journeyman.git.bundles import unpack
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import FreshMirror, Mirror
+from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import outdated
@@ -78,7 +78,7 @@ class Checkout:
         head = await mirror.branch_head(branch)
         if head is None and order.forked_from is not None:
             await self.handover.unpack_from(order.forked_from, mirror)
-            await begin_branch(mirror, order_id, branch, base=order.base_commit_sha, start=start)
+            await create_branch(mirror, order_id, branch, base=order.base_commit_sha, start=start)
         elif head is not None and head == order.redo_after_sha != start:
             await self.workspaces.remove(order_id)
             await self._set_back(order, mirror, head, start)
@@ -95,7 +95,7 @@ class Checkout:
             round=order.round,
         )
         author = await self.repositories.author(order)
-        commit_sha = await set_back(mirror, branch, head, start, message, author)
+        commit_sha = await revert_to(mirror, branch, head, start, message, author)
         counts = (await mirror.progress(order_id, branch, order.base_commit_sha)).counts
         created = GitCommitCreated(
             commit_sha=commit_sha, message=message.subject, phase="implementing", step="prepare", **counts

@@ -24,8 +24,8 @@ from journeyman.engine.transitions import suspend
 from journeyman.errors import Conflict, JourneymanError
 from journeyman.events import log
 from journeyman.forges.pull_request_state import note_state
-from journeyman.git import upkeep
-from journeyman.git.workspace import ORDERS, SNAPSHOTS
+from journeyman.git import maintenance
+from journeyman.git.refs import ORDERS, SNAPSHOTS
 from journeyman.settings import Settings
 from journeyman.work_orders.deadlines import Overdue, overdue
 from journeyman.work_orders.order import WorkOrder
@@ -89,8 +89,8 @@ async def _chores(resources: WorkerResources, deciding: asyncio.Lock) -> AsyncIt
     async for chore in _chores_of_stores(resources.orders.database, resources.settings, now):
         yield chore
     for mirror in resources.repositories.mirrors.all():
-        if await upkeep.needs_packing(mirror):
-            yield _Chore(f"loose objects of {mirror.path.name}", partial(upkeep.pack, mirror))
+        if await maintenance.needs_gc(mirror):
+            yield _Chore(f"loose objects of {mirror.path.name}", partial(maintenance.run_gc, mirror))
 
 
 async def _cancel(resources: WorkerResources, deciding: asyncio.Lock, order: WorkOrder, why: Overdue) -> None:
@@ -175,10 +175,10 @@ async def _remove(
         mirror = resources.repositories.mirror(order)
         match removal.kind:
             case "snapshot":
-                await upkeep.delete_refs(mirror, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
+                await maintenance.delete_refs(mirror, [f"{SNAPSHOTS}{order_id}/{removal.snapshot}"])
             case "branch":
                 own = [ref for ref in refs if re.fullmatch(rf"refs/journeyman/[^/]+/{order_id}(/.+)?", ref)]
-                await upkeep.delete_refs(mirror, [f"refs/heads/{order.git_branch_name}", *own])
+                await maintenance.delete_refs(mirror, [f"refs/heads/{order.git_branch_name}", *own])
                 await resources.claims.forget_bundle(order_id)
             case "agent home":
                 resources.agents.homes.remove(order_id)

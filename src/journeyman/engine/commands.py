@@ -17,7 +17,7 @@ from journeyman.events.types import (
     RepositoryCommandExpanded,
     RepositoryCommandsFound,
 )
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.knowledge.command_cache import CommandCache
 from journeyman.knowledge.commands import Commands, call_in, expand
 from journeyman.work_orders.order import WorkOrder

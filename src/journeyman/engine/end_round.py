@@ -17,7 +17,7 @@ from journeyman.events.types import (
     SandboxCleanupCompleted,
     WorkflowPhaseStarted,
 )
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.store import Bundle, Claims
 from journeyman.git.bundles import pack, unpack
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders

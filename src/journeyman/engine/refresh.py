@@ -106,7 +106,7 @@ async def refresh_branch(
         return
     mirror, branch = await mirror_of(order), order.git_branch_name
     remote = await repositories.remote(order)
-    there = await mirror.look_at_branch(remote, branch)
+    there = await mirror.remote_head(remote, branch)
     last = await log.last_of(orders.database, order_id, "git_branch_moved")
     known = last.event.commit_sha if last and isinstance(last.event, GitBranchMoved) else None
     if there is None or (there == pushed and known is None):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.git.commits import JOURNEYMAN
-from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
+from journeyman.git.mirror import FreshMirror, Mirror
+from journeyman.git.mirrors import Mirrors
 from journeyman.git.run import host_author
 from journeyman.knowledge.command_cache import CommandCache
 from journeyman.settings import Settings

@@ -7,9 +7,10 @@ is answered from what there is, whatever people did.
 from journeyman.engine.handover import Handover
 from journeyman.engine.repositories import Repositories
 from journeyman.forges.pull_request_state import check_still_open
-from journeyman.git.mirrors import FreshMirror
-from journeyman.git.push import gone
-from journeyman.git.rebase import SET_ASIDE, RebaseConflict
+from journeyman.git.mirror import FreshMirror
+from journeyman.git.push import branch_deleted
+from journeyman.git.rebase import RebaseConflict
+from journeyman.git.refs import STASHES
 from journeyman.git.workspace import Workspace
 from journeyman.steps.rebase import rebase_onto_remote
 from journeyman.work_orders.order import WorkOrder
@@ -37,9 +38,9 @@ async def sync_remote(
     theirs = mirror.branches.get(order.git_branch_name)
     if theirs is None:
         if order.pushed_commit_sha is not None and not only_asks:
-            raise gone(order.git_branch_name, order.pushed_commit_sha)
+            raise branch_deleted(order.git_branch_name, order.pushed_commit_sha)
         return
-    aside = f"{SET_ASIDE}{order_id}/{order.round}"
+    aside = f"{STASHES}{order_id}/{order.round}"
     may_begin_anew = order.round_prompt is not None and not only_asks and not await _has_begun(orders, order)
     try:
         await rebase_onto_remote(

@@ -25,7 +25,7 @@ def prepare_home(home: Path, *, has_databases: bool) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.listdir(home)
-        for path in loose(home):
+        for path in exposed_paths(home):
             path.chmod(0o700 if path == home else 0o600)
         for name in DATABASES if has_databases else ():  # SQLite would make them readable for all
             os.close(os.open(home / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -33,7 +33,7 @@ def prepare_home(home: Path, *, has_databases: bool) -> None:
         raise _unusable(home, error) from None
 
 
-def loose(home: Path) -> list[Path]:
+def exposed_paths(home: Path) -> list[Path]:
     """The home and files in it that others than their owner may use."""
     paths = (home, *(home / name for name in _PRIVATE_FILES))
     return [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS]

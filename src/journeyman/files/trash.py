@@ -92,7 +92,7 @@ class Trash:
         return aside
 
 
-def set_aside(directory: Path) -> list[Path]:
+def undeletable(directory: Path) -> list[Path]:
     """What no process could delete so far."""
     try:
         return sorted(directory / name for name in os.listdir(directory) if name.startswith(_SET_ASIDE))

@@ -100,7 +100,7 @@ class Forge(Protocol):
         ...
 
 
-class PullRequestShelf(Protocol):
+class PullRequestStore(Protocol):
     """A forge of ours that can show all the pull requests it keeps."""
 
     async def list_pull_requests(

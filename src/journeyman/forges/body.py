@@ -40,19 +40,19 @@ _ACTIVE = re.compile(
 )
 
 
-def plain(text: str) -> str:
+def sanitize(text: str) -> str:
     """Text of a user, an agent or a repository, so that it calls nobody, closes nothing and loads nothing."""
     return _ACTIVE.sub(lambda found: found.group() + _APART, _visible(text))
 
 
-def plain_message(text: str) -> str:
+def sanitize_message(text: str) -> str:
     """The same for a commit's message, which a forge searches for calls but does not render."""
     return _IN_PLAIN_TEXT.sub(lambda found: found.group() + _APART, text)
 
 
 def title_line(text: str) -> str:
     """`plain` text on one line, as long as a title may be."""
-    return " ".join(plain(text).split())[:_MAX_TITLE]
+    return " ".join(sanitize(text).split())[:_MAX_TITLE]
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -72,7 +72,7 @@ def marked(body: str, sign: str) -> str:
     return fit(f"{sign}\n{body.replace(sign, '').strip()}", MAX_CHARACTERS)
 
 
-def merge(existing: str, own: str) -> str:
+def merge_body(existing: str, own: str) -> str:
     """Put our part between its markers, or at the end when people took them away."""
     found = _OWN_PART.search(existing)
     if found:

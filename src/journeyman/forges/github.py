@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from journeyman.errors import Conflict, InvalidInput, InvalidRepository, NotAllowed, NotFound, Transient
 from journeyman.forges import body as bodies
-from journeyman.forges import github_answers as answers
+from journeyman.forges import github_responses as responses
 from journeyman.forges.base import Issue, Person, PullRequest, Remote, RepositoryFacts
 from journeyman.settings import Settings
 from journeyman.work_orders.repositories import Repository
@@ -50,7 +50,7 @@ class GitHubForge:
         self._timeout = timeout_seconds
         self._push_timeout = min(timeout_seconds, _PUSH_SECONDS)
         self._client: httpx2.AsyncClient | None = None
-        self._user: answers.UserAnswer | None = None
+        self._user: responses.UserResponse | None = None
 
     async def aclose(self) -> None:
         if self._client is not None:
@@ -58,7 +58,9 @@ class GitHubForge:
             self._client = None
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
-        found = await self._read(_REPOSITORY, _names(repository), answers.REPOSITORY, what=_slug(repository))
+        found = await self._read(
+            _REPOSITORY, _names(repository), responses.REPOSITORY, what=_slug(repository)
+        )
         can_push = False
         if self._token is not None and not found.archived:
             asked = await self._is_push_let_in(repository)
@@ -88,7 +90,7 @@ class GitHubForge:
         found = await self._read(
             f"{_REPOSITORY}/issues/{{number}}",
             _names(repository) | {"number": _issue_number(number)},
-            answers.ISSUE,
+            responses.ISSUE,
             what=f"issue {_slug(repository)}#{number}",
             not_found=NotFound,
         )
@@ -105,7 +107,7 @@ class GitHubForge:
                     "POST",
                     f"{_REPOSITORY}/issues/{{number}}/comments",
                     names,
-                    answers.COMMENT,
+                    responses.COMMENT,
                     what=what,
                     not_found=NotFound,
                     data={"body": text},
@@ -122,7 +124,7 @@ class GitHubForge:
             "PATCH",
             f"{_REPOSITORY}/issues/comments/{{id}}",
             names | {"id": str(existing.id)},
-            answers.COMMENT,
+            responses.COMMENT,
             what=what,
             not_found=NotFound,
             data={"body": text},
@@ -139,7 +141,7 @@ class GitHubForge:
             "head": branch,
             "base": base,
             "title": bodies.title_line(title),
-            "body": bodies.merge("", body),
+            "body": bodies.merge_body("", body),
             "draft": True,
         }
         try:
@@ -147,7 +149,7 @@ class GitHubForge:
                 "POST",
                 f"{_REPOSITORY}/pulls",
                 _names(repository),
-                answers.PULL,
+                responses.PULL,
                 what=_slug(repository),
                 data=new,
             )
@@ -163,7 +165,7 @@ class GitHubForge:
         self, repository: Repository, number: int, *, body: str, title: str | None = None
     ) -> PullRequest:
         now = await self._read_pull(repository, number)
-        merged = bodies.merge(now.body or "", body)
+        merged = bodies.merge_body(now.body or "", body)
         changes = {} if merged == (now.body or "") else {"body": merged}
         if title is not None and bodies.title_line(title) != now.title:
             changes["title"] = bodies.title_line(title)
@@ -173,7 +175,7 @@ class GitHubForge:
             "PATCH",
             f"{_REPOSITORY}/pulls/{{number}}",
             _names(repository) | {"number": str(number)},
-            answers.PULL,
+            responses.PULL,
             what=f"pull request {_slug(repository)}#{number}",
             not_found=NotFound,
             data=changes,
@@ -191,9 +193,9 @@ class GitHubForge:
         asked = {"query": _MARK_READY, "variables": {"id": now.node_id}}
         try:
             answer = await self._send(
-                "POST", graphql_url(self._api_url), {}, answers.GRAPHQL, what=what, data=asked
+                "POST", graphql_url(self._api_url), {}, responses.GRAPHQL, what=what, data=asked
             )
-            refused = answers.graphql_refusal(answer, what)
+            refused = responses.error_for_graphql(answer, what)
             if refused is not None:
                 raise refused
         except (Transient, Conflict):
@@ -224,7 +226,7 @@ class GitHubForge:
             await self._read(
                 f"{_REPOSITORY}/git/ref/heads/{{+branch}}",
                 _names(repository) | {"branch": name},
-                answers.REFERENCE,
+                responses.REFERENCE,
                 what=f"branch {name!r} of {_slug(repository)}",
                 not_found=NotFound,
             )
@@ -232,46 +234,46 @@ class GitHubForge:
             return False
         return True
 
-    async def _signed_in(self) -> answers.UserAnswer | None:
+    async def _signed_in(self) -> responses.UserResponse | None:
         if self._user is None and self._token is not None:
             try:
-                self._user = await self._read("/user", {}, answers.USER, what="the token's owner")
+                self._user = await self._read("/user", {}, responses.USER, what="the token's owner")
             except NotAllowed:
                 # The token of an app's installation is nobody's; it may still do everything else.
                 return None
         return self._user
 
-    async def _find_pull(self, repository: Repository, branch: str) -> answers.PullAnswer | None:
+    async def _find_pull(self, repository: Repository, branch: str) -> responses.PullResponse | None:
         """The branch's open pull request, else the newest that was closed or merged."""
         found = await self._read(
             f"{_REPOSITORY}/pulls{{?head,state,per_page}}",
             _names(repository)
             | {"head": f"{repository.owner}:{branch}", "state": "all", "per_page": str(_PAGE)},
-            answers.PULLS,
+            responses.PULLS,
             what=_slug(repository),
         )
         ours = [pull for pull in found if pull.is_of(repository.owner, branch)]
         return max(ours, key=lambda pull: (pull.state == "open", pull.number), default=None)
 
-    async def _read_pull(self, repository: Repository, number: int) -> answers.PullAnswer:
+    async def _read_pull(self, repository: Repository, number: int) -> responses.PullResponse:
         return await self._read(
             f"{_REPOSITORY}/pulls/{{number}}",
             _names(repository) | {"number": str(number)},
-            answers.PULL,
+            responses.PULL,
             what=f"pull request {_slug(repository)}#{number}",
             not_found=NotFound,
         )
 
     async def _find_comment(
         self, names: dict[str, str], what: str, marker: str
-    ) -> answers.CommentAnswer | None:
+    ) -> responses.CommentResponse | None:
         """Our comment with this marker; anybody can copy a marker, so others' comments do not count."""
         user = await self._signed_in()
         for page in range(1, _MOST_PAGES + 1):
             comments = await self._read(
                 f"{_REPOSITORY}/issues/{{number}}/comments{{?per_page,page}}",
                 names | {"per_page": str(_PAGE), "page": str(page)},
-                answers.COMMENTS,
+                responses.COMMENTS,
                 what=what,
                 not_found=NotFound,
             )
@@ -327,14 +329,14 @@ class GitHubForge:
                 hint="Check the network, and JOURNEYMAN_GITHUB_API_URL if you set it.",
             ) from error
         except gidgethub.HTTPException as error:
-            raise answers.refusal(
+            raise responses.error_for_status(
                 error, what, not_found=not_found, has_token=self._token is not None
             ) from error
         except (ValueError, KeyError) as error:
             # Not JSON, cut short, or JSON of another shape: a proxy's page, or the end of a broken answer.
             raise Transient(
                 f"GitHub's answer about {what} cannot be read",
-                hint="Try again; if it stays, something between here and GitHub changes the answers.",
+                hint="Try again; if it stays, something between here and GitHub changes the responses.",
             ) from error
 
     def _api(self) -> GitHubAPI:

@@ -65,7 +65,7 @@ class LocalForge:
             branch=branch,
             base=base,
             title=bodies.title_line(title),
-            body=bodies.merge("", body),
+            body=bodies.merge_body("", body),
         )
 
     async def update_pull_request(
@@ -73,7 +73,7 @@ class LocalForge:
     ) -> PullRequest:
         def changed(now: PullRequest) -> PullRequest:
             kept = now.title if title is None else bodies.title_line(title)
-            return replace(now, title=kept, body=bodies.merge(now.body, body))
+            return replace(now, title=kept, body=bodies.merge_body(now.body, body))
 
         return await self._pull_requests.change(repository.url, number, changed)
 

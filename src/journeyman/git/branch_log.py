@@ -5,7 +5,7 @@ from pathlib import Path
 from journeyman.errors import InvalidRepository
 from journeyman.forges.local_directory import stand_in
 from journeyman.git.progress import LOG_FORMAT, LoggedCommit, parse_log
-from journeyman.git.run import run
+from journeyman.git.run import run_git
 from journeyman.work_orders.order import check_branch_name
 
 MOST_COMMITS = 250
@@ -15,7 +15,7 @@ async def commits_of(repository: Path, branch: str, *, since: str) -> list[Logge
     """The newest of those that `since` does not hold, oldest first; none where either of them is gone."""
     try:
         async with stand_in(repository) as shown:
-            answer = await run(
+            answer = await run_git(
                 "log", "-z", "--reverse", "--topo-order", f"--max-count={MOST_COMMITS}",
                 f"--format={LOG_FORMAT}",
                 f"refs/heads/{check_branch_name(branch)}", "--not", since, "--",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.faults import fault_of
-from journeyman.git.mirrors import Mirror, checked_commit
-from journeyman.git.rebase import SET_ASIDE
-from journeyman.git.run import git, run
-from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
+from journeyman.git.mirror import Mirror
+from journeyman.git.refs import ORDERS, SNAPSHOTS, STASHES, checked_commit
+from journeyman.git.run import git, run_git
+from journeyman.git.workspace import Workspace
 
 LARGEST_BYTES = 100_000_000
 
@@ -23,7 +23,7 @@ async def pack(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
     """The order's refs and what is needed to make them; None when there is nothing beyond the base."""
     branch, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}"
     snapshots = f"{SNAPSHOTS}{workspace.order_id}/"
-    aside = f"{SET_ASIDE}{workspace.order_id}/"
+    aside = f"{STASHES}{workspace.order_id}/"
     refs = await workspace.mirror.refs(branch, begun, snapshots, aside)
     numbered = {int(name.removeprefix(snapshots)): name for name in refs if name.startswith(snapshots)}
     kept = [branch, begun, *([numbered[max(numbered)]] if numbered else [])]
@@ -32,7 +32,7 @@ async def pack(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
     ahead = [name for name, commit in wanted.items() if commit != workspace.base_commit_sha]
     if not ahead:
         return None
-    answer = await run(
+    answer = await run_git(
         "bundle", "create", "--quiet", "-", *ahead, f"^{checked_commit(workspace.base_commit_sha)}",
         git_dir=workspace.mirror.path, limit=LARGEST_BYTES,
     )  # fmt: skip
@@ -54,7 +54,7 @@ async def unpack(mirror: Mirror, refs: Mapping[str, str], content: bytes) -> Non
     with tempfile.TemporaryDirectory(dir=mirror.path) as directory:
         file = Path(directory) / "work.bundle"
         await asyncio.to_thread(file.write_bytes, content)
-        answer = await run("bundle", "unbundle", str(file), git_dir=mirror.path)
+        answer = await run_git("bundle", "unbundle", str(file), git_dir=mirror.path)
     if answer.exit_code != 0:
         raise Conflict(
             f"the work of another machine cannot be taken over: {answer.error.strip()[-300:]}",

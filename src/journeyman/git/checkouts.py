@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.git.mirrors import Mirror, checked_commit
-from journeyman.git.ownership import hand_over
+from journeyman.git.mirror import Mirror
+from journeyman.git.ownership import change_owner
+from journeyman.git.refs import checked_commit
 from journeyman.git.staging import Index
 from journeyman.sandboxes.identity import jail_uid
 
@@ -75,4 +76,4 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
         os.chmod(path, 0o644)
     uid = jail_uid(order_id)
     if uid is not None:
-        await asyncio.to_thread(hand_over, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)
+        await asyncio.to_thread(change_owner, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)

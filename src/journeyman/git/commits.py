@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from journeyman.events.types import Phase
 from journeyman.forges.base import Person
-from journeyman.forges.body import plain_message
+from journeyman.forges.body import sanitize_message
 
 JOURNEYMAN = Person("Journeyman", "agent@journeyman.invalid")
 _SUBJECT_CHARACTERS = 72
@@ -43,7 +43,7 @@ class Message:
             f"{name}: {one_line(str(value))}" for name, value in trailers.items() if value is not None
         )
         body = "\n".join(_seen(line).rstrip() for line in self.body.splitlines()).strip()
-        parts = (plain_message(_subject(self.subject)), plain_message(body), last)
+        parts = (sanitize_message(_subject(self.subject)), sanitize_message(body), last)
         return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -13,7 +13,7 @@ from journeyman.forges.base import Person
 from journeyman.forges.local_directory import StandIn, checked_out_at, stand_in
 from journeyman.git.commits import identity
 from journeyman.git.faults import fault_of, last_line
-from journeyman.git.run import How, git, run
+from journeyman.git.run import How, git, run_git
 from journeyman.work_orders.order import check_branch_name
 
 _MERGE_CONFLICT = 1
@@ -30,7 +30,7 @@ async def merge(repository: Path, *, base: str, branch: str, message: str, autho
     async with stand_in(repository) as shown:
         git_dir = shown.path
         ours, theirs = await _head(git_dir, base), await _head(git_dir, branch)
-        if (await run("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
+        if (await run_git("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
             return ours
         tree = await _merged_tree(git_dir, ours, theirs, branch=branch, base=base)
         made = await git(
@@ -42,7 +42,7 @@ async def merge(repository: Path, *, base: str, branch: str, message: str, autho
         if files is not None:
             await files.check(ours, merged)
             await files.bring(ours, merged)
-        moved = await run("update-ref", f"refs/heads/{base}", merged, ours, git_dir=git_dir)
+        moved = await run_git("update-ref", f"refs/heads/{base}", merged, ours, git_dir=git_dir)
         if moved.exit_code != 0:
             if files is not None:
                 await files.bring(merged, ours)
@@ -111,8 +111,8 @@ class _Files:
             "timeout": _FILES_SECONDS,
         }
         # Whoever has only been touched counts as unchanged; what has changed is told by the next call.
-        await run("update-index", "-q", "--refresh", **how)
-        answer = await run("read-tree", "-m", "-u", before, after, **how)
+        await run_git("update-index", "-q", "--refresh", **how)
+        answer = await run_git("read-tree", "-m", "-u", before, after, **how)
         if answer.exit_code != 0:
             raise Conflict(
                 f"{self.work_tree} has changes of its own that are in the way: {last_line(answer.error)}",
@@ -122,14 +122,14 @@ class _Files:
 
 async def _head(git_dir: Path, branch: str) -> str:
     ref = f"refs/heads/{check_branch_name(branch)}^{{commit}}"
-    answer = await run("rev-parse", "--verify", "--quiet", ref, git_dir=git_dir)
+    answer = await run_git("rev-parse", "--verify", "--quiet", ref, git_dir=git_dir)
     if answer.exit_code != 0:
         raise NotFound(f"the repository has no branch {branch}", hint="It may have been deleted or renamed.")
     return answer.output.decode().strip()
 
 
 async def _merged_tree(git_dir: Path, ours: str, theirs: str, *, branch: str, base: str) -> str:
-    answer = await run(
+    answer = await run_git(
         "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs, git_dir=git_dir
     )
     tree, *paths = answer.output.decode(errors="replace").rstrip("\0").split("\0")

@@ -19,7 +19,7 @@ _EXTENDED = 0x4000
 _32_BITS = 0xFFFFFFFF
 
 
-def hand_over(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
+def change_owner(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
     """Straight after git wrote files: one whose time and size are as git left them counts as unchanged."""
     facts: dict[bytes, os.stat_result] = {}
     for directory in walk(tree):

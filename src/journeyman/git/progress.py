@@ -37,14 +37,14 @@ class LoggedCommit:
 
 
 @dataclass(frozen=True)
-class Counts:
+class DiffStat:
     files: int
     added: int
     removed: int
 
 
 @dataclass(frozen=True)
-class PhaseSpan:
+class PhasePeriod:
     phase: Phase
     started_at: datetime
     """When its first commit was made."""
@@ -61,7 +61,7 @@ class Progress:
     git_lines_removed: int
     latest_commit_message: str | None
     latest_commit_sha: str | None
-    phase_history: tuple[PhaseSpan, ...]
+    phase_history: tuple[PhasePeriod, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -80,7 +80,7 @@ def parse_log(output: bytes) -> list[LoggedCommit]:
     return [_commit(entry) for entry in entries if entry]
 
 
-def parse_log_with_counts(output: bytes) -> tuple[list[LoggedCommit], Counts]:
+def parse_log_with_counts(output: bytes) -> tuple[list[LoggedCommit], DiffStat]:
     """The same with `--numstat`: the commits, and what they changed in all."""
     entries = output.split(b"\0")
     rows = [entry.removeprefix(b"\n") for entry in entries if _NUMSTAT.match(entry)]
@@ -93,7 +93,7 @@ def is_record(path: str) -> bool:
     return _RECORD.fullmatch(path) is not None
 
 
-def parse_numstat(output: bytes) -> Counts:
+def parse_numstat(output: bytes) -> DiffStat:
     """`git diff-tree --numstat -z` without renames. A binary file counts as changed, without lines.
 
     Records of orders do not count: nobody asked for them.
@@ -101,7 +101,9 @@ def parse_numstat(output: bytes) -> Counts:
     every = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
     rows = [row for row in every if not is_record(row[2].decode(errors="replace"))]
     lines = [(added, removed) for added, removed, _ in rows if added != b"-"]
-    return Counts(len(rows), sum(int(added) for added, _ in lines), sum(int(removed) for _, removed in lines))
+    return DiffStat(
+        len(rows), sum(int(added) for added, _ in lines), sum(int(removed) for _, removed in lines)
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def phase_marks(steps: Iterable[StepRecord]) -> list[PhaseMark]:
 
 
 def progress_of(
-    order_id: str, commits: Sequence[LoggedCommit], counts: Counts, marks: Sequence[PhaseMark] = ()
+    order_id: str, commits: Sequence[LoggedCommit], counts: DiffStat, marks: Sequence[PhaseMark] = ()
 ) -> Progress:
     """Commits come oldest first. Commits of people count; only the order's own tell a phase."""
     latest = commits[-1] if commits else None
@@ -141,7 +143,7 @@ def _commit(entry: str) -> LoggedCommit:
     return LoggedCommit(sha, committed_at, order_id, _PHASES.get(phase), step, subtask, round_, message)
 
 
-def _spans(commits: Sequence[LoggedCommit], marks: Sequence[PhaseMark]) -> Iterable[PhaseSpan]:
+def _spans(commits: Sequence[LoggedCommit], marks: Sequence[PhaseMark]) -> Iterable[PhasePeriod]:
     told = [(commit.phase, commit.committed_at, 1) for commit in commits]
     if marks:  # commits stand in the order of their history: sorted only where something comes in between
         told += [(mark.phase, mark.at.replace(microsecond=0), 0) for mark in marks]
@@ -149,4 +151,4 @@ def _spans(commits: Sequence[LoggedCommit], marks: Sequence[PhaseMark]) -> Itera
     runs = [(phase, list(run)) for phase, run in groupby(told, key=lambda one: one[0]) if phase]
     for place, (phase, run) in enumerate(runs):
         is_over = place + 1 < len(runs) or phase == "completed"
-        yield PhaseSpan(phase, run[0][1], run[-1][1] if is_over else None, sum(count for *_, count in run))
+        yield PhasePeriod(phase, run[0][1], run[-1][1] if is_over else None, sum(count for *_, count in run))

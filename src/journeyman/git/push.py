@@ -10,8 +10,8 @@ from journeyman.errors import Conflict, JourneymanError, NotAllowed
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Remote
 from journeyman.git.faults import fault_of, last_line
-from journeyman.git.reach import reached
-from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run
+from journeyman.git.remote_access import resolved_remote
+from journeyman.git.run import RECEIVE_PACK, UPLOAD_PACK, git, run_git
 from journeyman.work_orders.order import check_branch_name
 
 
@@ -31,7 +31,7 @@ async def push(
     A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
     on is as good as the expected one. A branch that people deleted is not made again.
     """
-    async with reached(remote) as target:
+    async with resolved_remote(remote) as target:
         return await _push(git_dir, target.remote, branch, commit_sha, expected_sha)
 
 
@@ -43,16 +43,16 @@ async def _push(git_dir: Path, remote: Remote, branch: str, commit_sha: str, exp
             return commit_sha
         if refusal.retryable:
             raise refusal
-    there = await look(git_dir, remote, branch)
+    there = await read_remote_head(git_dir, remote, branch)
     if there == commit_sha:
         return commit_sha
     if there is None:
-        raise refusal or gone(branch, expected_sha or "")
-    if there != expected_sha and not await leads_to(git_dir, there, commit_sha):
+        raise refusal or branch_deleted(branch, expected_sha or "")
+    if there != expected_sha and not await is_ancestor(git_dir, there, commit_sha):
         raise _moved(branch, there, expected_sha) from refusal
     refusal = await _send(git_dir, remote, branch, commit_sha, is_new=False)
     if refusal is not None:
-        now = None if refusal.retryable else await look(git_dir, remote, branch)
+        now = None if refusal.retryable else await read_remote_head(git_dir, remote, branch)
         # The connection may have been cut and the request sent again by itself: refused, because it was done.
         if now != commit_sha:
             raise refusal if now in (None, there) else _moved(branch, now, expected_sha) from refusal
@@ -69,7 +69,7 @@ async def _send(
     """
     ref = f"refs/heads/{check_branch_name(branch)}"
     failpoint("push_sent")
-    answer = await run(
+    answer = await run_git(
         "push", "--porcelain", "--no-verify", *([f"--force-with-lease={ref}:"] if is_new else []),
         RECEIVE_PACK, "--", remote.url, f"{commit_sha}:{ref}",
         git_dir=git_dir, remote=remote,
@@ -80,7 +80,7 @@ async def _send(
     return None
 
 
-def gone(branch: str, last_sha: str) -> BranchGone:
+def branch_deleted(branch: str, last_sha: str) -> BranchGone:
     return BranchGone(
         f"branch {branch} was deleted on the remote, where {last_sha} was pushed; it is not made again",
         hint="Restore the branch at that commit and retry the order, or start a new one.",
@@ -94,14 +94,14 @@ def _moved(branch: str, there: str | None, expected_sha: str | None) -> BranchMo
     )
 
 
-async def leads_to(git_dir: Path, there: str | None, commit_sha: str) -> bool:
+async def is_ancestor(git_dir: Path, there: str | None, commit_sha: str) -> bool:
     """Whether a commit is known here and lies behind ours, so that nothing is lost by moving on from it."""
     if there is None:
         return False
-    return (await run("merge-base", "--is-ancestor", there, commit_sha, git_dir=git_dir)).exit_code == 0
+    return (await run_git("merge-base", "--is-ancestor", there, commit_sha, git_dir=git_dir)).exit_code == 0
 
 
-async def look(git_dir: Path, remote: Remote, branch: str) -> str | None:
+async def read_remote_head(git_dir: Path, remote: Remote, branch: str) -> str | None:
     """The commit that the remote's branch is at."""
     ref = f"refs/heads/{check_branch_name(branch)}"
     output = await git(

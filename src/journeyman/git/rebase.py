@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from journeyman.errors import Conflict
 from journeyman.git.commits import JOURNEYMAN, identity, one_line
 from journeyman.git.faults import fault_of
-from journeyman.git.mirrors import Mirror, checked_commit
-from journeyman.git.push import leads_to
-from journeyman.git.run import git, run
-from journeyman.git.workspace import SNAPSHOTS, Workspace
+from journeyman.git.mirror import Mirror
+from journeyman.git.push import is_ancestor
+from journeyman.git.refs import REPLACED, SNAPSHOTS, checked_commit
+from journeyman.git.run import git, run_git
+from journeyman.git.workspace import Workspace
 
-REPLACED = "refs/journeyman/replaced/"
-"""What an order's branch was at before its commits were put on top of others: evidence names them."""
-SET_ASIDE = "refs/journeyman/set-aside/"
-"""An order's own side of a clash, by round."""
 _MOST_LISTED = 50
 _MOST_PATHS = 20
 
@@ -31,7 +28,7 @@ class ForeignCommit:
 
 
 @dataclass(frozen=True)
-class TakenIn:
+class Rebased:
     head: str
     """What the order's branch is at now."""
     theirs: str
@@ -39,7 +36,7 @@ class TakenIn:
     commits: tuple[ForeignCommit, ...]
     """The newest of what people made, oldest first."""
     count: int
-    set_aside: str | None = None
+    stashed: str | None = None
     """The order's own side, where it could not be put on top and was left out of the branch."""
 
 
@@ -67,21 +64,21 @@ class RebaseConflict(Conflict):
 
 
 async def rebase(
-    workspace: Workspace, theirs: str, *, pushed_sha: str | None, set_aside: str | None = None
-) -> TakenIn | None:
+    workspace: Workspace, theirs: str, *, pushed_sha: str | None, stash_ref: str | None = None
+) -> Rebased | None:
     """Put what is ours and not pushed on top of what the remote's branch is at. None: nothing to take in.
 
-    `set_aside` is a ref: on a clash our side is kept there and the branch becomes theirs, instead of the
+    `stash_ref` is a ref: on a clash our side is kept there and the branch becomes theirs, instead of the
     Clash being raised. Safe to repeat because what is below the branch already is only told again.
     """
     mirror, ours = workspace.mirror, await workspace.head()
     if theirs == pushed_sha:
         return None
     before = pushed_sha or workspace.base_commit_sha
-    if await leads_to(mirror.path, theirs, ours):
+    if await is_ancestor(mirror.path, theirs, ours):
         commits, count = await _foreign_to(workspace, theirs, before)
-        aside = (await mirror.refs(set_aside)).get(set_aside) if set_aside else None
-        return TakenIn(ours, theirs, commits, count, aside) if count else None
+        aside = (await mirror.refs(stash_ref)).get(stash_ref) if stash_ref else None
+        return Rebased(ours, theirs, commits, count, aside) if count else None
     if pushed_sha is None and await mirror.merge_base(ours, theirs) in (None, before):
         return None  # none of our commits is there: it is somebody else's branch
     async with workspace.locked():
@@ -90,18 +87,18 @@ async def rebase(
         try:
             head, loose = await _replay_all(mirror, own, theirs)
         except RebaseConflict as clash:
-            if set_aside is None:
+            if stash_ref is None:
                 raise RebaseConflict(clash.paths) from None
             head, loose = theirs, None
-            kept[set_aside] = own.loose or own.head
+            kept[stash_ref] = own.loose or own.head
         commits, count = await _foreign_to(workspace, theirs, before)
         await _move(workspace, own.head, head, loose, kept)
-    return TakenIn(head, theirs, commits, count, kept.get(set_aside or ""))
+    return Rebased(head, theirs, commits, count, kept.get(stash_ref or ""))
 
 
 async def has_foreign_commits(workspace: Workspace, since: str, head: str) -> bool:
     """Whether anything lies between two commits that the order did not make on top of the first."""
-    if not await leads_to(workspace.mirror.path, since, head):
+    if not await is_ancestor(workspace.mirror.path, since, head):
         return True
     return bool((await _foreign_to(workspace, head, since))[1])
 
@@ -136,7 +133,7 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
     before = (await git("rev-parse", f"{onto}^{{tree}}", git_dir=mirror.path)).decode().strip()
     # Before 2.40 merge-tree finds the common ancestor itself: it gets a history in which that is the parent.
     stand_in = await git("commit-tree", before, "-p", parent, git_dir=mirror.path, env=identity(JOURNEYMAN))
-    answer = await run(
+    answer = await run_git(
         "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
         stand_in.decode().strip(), commit,
         git_dir=mirror.path,

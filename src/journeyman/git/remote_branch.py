@@ -7,14 +7,12 @@ head that was found on the remote is kept in a ref beside it, for those who read
 from dataclasses import dataclass
 
 from journeyman.forges.base import Remote
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.progress import Progress
-from journeyman.git.push import leads_to
+from journeyman.git.push import is_ancestor
 from journeyman.git.rebase import ForeignCommit, foreign_commits
+from journeyman.git.refs import FOUND
 from journeyman.git.run import git
-
-FOUND = "refs/journeyman/remote/"
-"""What the remote's branch of an order was last found at, where that was not what the order pushed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ async def newest_head(mirror: Mirror, order_id: str, branch: str) -> str | None:
     """What an order's branch shows: people's head where it is built on all of the order's, else its own."""
     own, ref = await mirror.branch_head(branch), f"{FOUND}{order_id}"
     theirs = (await mirror.refs(ref)).get(ref) if own is not None else None
-    return theirs if theirs is not None and await leads_to(mirror.path, own, theirs) else own
+    return theirs if theirs is not None and await is_ancestor(mirror.path, own, theirs) else own
 
 
 async def compare_remote_branch(
@@ -49,11 +47,11 @@ async def compare_remote_branch(
     if head is None or own is None:
         return None
     commits, count = await foreign_commits(mirror, order_id, head, pushed, own, base)
-    is_built_on_own = await leads_to(mirror.path, own, head)
+    is_built_on_own = await is_ancestor(mirror.path, own, head)
     progress = await mirror.progress(order_id, branch, base, head=head if is_built_on_own else own)
     if head != kept:  # after the counting: what cannot be counted is not shown either
         async with mirror.lock.hold():
             mirror.drop_stale_lock(ref)
             await git("update-ref", ref, head, git_dir=mirror.path)
-    is_own = await leads_to(mirror.path, pushed, head) and await leads_to(mirror.path, head, own)
+    is_own = await is_ancestor(mirror.path, pushed, head) and await is_ancestor(mirror.path, head, own)
     return RemoteBranch(head, is_own, commits, count, progress)

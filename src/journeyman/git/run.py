@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from journeyman.access.redaction import Redactor
 from journeyman.errors import Internal, InvalidInput, InvalidRepository, Transient, WorkspaceUnreadable
 from journeyman.forges.base import Person, Remote
-from journeyman.git.child import talk
 from journeyman.git.confine import LIMIT_SIGNALS, SECONDS, Confinement, confined
 from journeyman.git.faults import fault_of
+from journeyman.git.process import run_process
 
 LOCAL_SECONDS = 300.0
 NETWORK_SECONDS = 900.0
@@ -73,7 +73,7 @@ RECEIVE_PACK = f"--receive-pack=exec git {_SERVER} receive-pack"
 
 
 @dataclass(frozen=True)
-class Answer:
+class GitResult:
     exit_code: int
     output: bytes
     error: str
@@ -103,7 +103,7 @@ class How(TypedDict, total=False):
 
 async def git(*arguments: str, **how: Unpack[How]) -> bytes:
     """What git prints, or the error that its failure means."""
-    answer = await run(*arguments, **how)
+    answer = await run_git(*arguments, **how)
     if answer.exit_code != 0:
         if "confinement" in how and _NO_MEMORY.search(answer.error):
             raise too_much(arguments[0], "needed more memory than it may use")
@@ -116,7 +116,7 @@ async def git(*arguments: str, **how: Unpack[How]) -> bytes:
     return answer.output
 
 
-async def run(*arguments: str, **how: Unpack[How]) -> Answer:
+async def run_git(*arguments: str, **how: Unpack[How]) -> GitResult:
     """Run git to its end; a failing git is an answer."""
     remote, work_tree = how.get("remote"), how.get("work_tree")
     command = _command(arguments, how.get("git_dir"), work_tree, remote)
@@ -127,7 +127,7 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
     timeout = how.get("timeout", usual)
     try:
         async with asyncio.timeout(timeout):
-            heard = await talk(
+            heard = await run_process(
                 command,
                 cwd=work_tree or "/",
                 env=_environment(remote, how.get("env", {})),
@@ -157,7 +157,7 @@ async def run(*arguments: str, **how: Unpack[How]) -> Answer:
             hint="It is tried again; the workspace's files may be changing.",
         )
     error = _redactor(remote).redact(heard.error.decode(errors="replace")) if heard.error else ""
-    return Answer(exit_code, heard.output, error, heard.truncated)
+    return GitResult(exit_code, heard.output, error, heard.truncated)
 
 
 def too_much(command: str, what: str) -> WorkspaceUnreadable:
@@ -172,7 +172,7 @@ async def host_author(home: Path | None = None) -> Person | None:
     """Who the person running Journeyman is to git: the one call that reads their own configuration."""
     if not (home or Path.home()).is_dir():
         return None
-    answer = await run(
+    answer = await run_git(
         "config", "--global", "--includes", "-z", "--get-regexp", r"^user\.(name|email)$",
         env={"HOME": str(home or Path.home()), "GIT_CONFIG_GLOBAL": ""},
     )  # fmt: skip

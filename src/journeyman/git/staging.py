@@ -19,7 +19,7 @@ from journeyman.errors import Internal, StoreUnavailable, Transient, WorkspaceUn
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of, last_line
 from journeyman.git.policy import EVERYTHING, CommitPolicy
-from journeyman.git.run import LOCAL_SECONDS, git, run
+from journeyman.git.run import LOCAL_SECONDS, git, run_git
 from journeyman.git.trees import (
     NO_HAZARDS,
     Hazards,
@@ -175,7 +175,7 @@ class Index:
 
     async def _not_ignored(self, paths: Sequence[bytes]) -> list[bytes]:
         # check-ignore knows no literal names; `./` in front keeps any from being taken for a pattern.
-        answer = await run(
+        answer = await run_git(
             "check-ignore", "-z", "--stdin", git_dir=self.git_dir, work_tree=self.tree,
             stdin=b"\0".join(b"./" + path for path in paths), env=self.env | {"GIT_LITERAL_PATHSPECS": ""},
             confinement=self.confinement,
@@ -187,7 +187,7 @@ class Index:
 
     async def _update(self, paths: Sequence[bytes], budget: int = _MOST_LEFT_OUT) -> list[LeftOut]:
         """Stage paths. What git refuses is halved until the files it cannot take stand alone: left out."""
-        answer = await run(
+        answer = await run_git(
             "update-index", "--add", "--remove", "--replace", "-z", "--stdin",
             git_dir=self.git_dir,
             work_tree=self.tree,

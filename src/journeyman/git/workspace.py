@@ -20,19 +20,16 @@ from journeyman.git.commits import JOURNEYMAN, Message
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.loose_objects import move_branch, write_commit
-from journeyman.git.mirrors import Mirror, checked_commit
-from journeyman.git.ownership import hand_over
+from journeyman.git.mirror import Mirror
+from journeyman.git.ownership import change_owner
 from journeyman.git.policy import EVERYTHING, CommitPolicy
 from journeyman.git.push import push
-from journeyman.git.run import git, run
+from journeyman.git.refs import SNAPSHOTS, checked_commit
+from journeyman.git.run import git, run_git
 from journeyman.git.secrets import PATCH, find_secrets
 from journeyman.git.staging import Index
 from journeyman.git.trees import LeftOut
 from journeyman.sandboxes.identity import jail_uid
-
-SNAPSHOTS = "refs/journeyman/snapshots/"
-ORDERS = "refs/journeyman/orders/"
-"""Where each order began: also what says that a branch is its own."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class Workspace:
             self.mirror.drop_stale_lock(ref)
             if not await asyncio.to_thread(move_branch, self.mirror.path, ref, commit_sha, changes.head):
                 await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
-            self.mirror.memory.keep(commit_sha, tree, changes.head)
+            self.mirror.cache.keep(commit_sha, tree, changes.head)
             failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
@@ -134,7 +131,7 @@ class Workspace:
     async def _secrets(self, before: str, tree: str, policy: CommitPolicy) -> list[LeftOut]:
         """Files that would bring a new secret in. It is the stored objects that are looked at: nobody can
         change those any more."""
-        answer = await run("diff-tree", *PATCH, before, tree, "--", git_dir=self.mirror.path)
+        answer = await run_git("diff-tree", *PATCH, before, tree, "--", git_dir=self.mirror.path)
         if answer.exit_code != 0:
             raise fault_of(answer.error, "diff-tree")
         if answer.truncated:
@@ -233,7 +230,7 @@ class Workspace:
         await index.write_files("clean", "-ffdq")
         await self._take_over(index, hash_bytes=len(commit) // 2)
 
-    async def set_aside(self) -> Snapshot | None:
+    async def stash(self) -> Snapshot | None:
         """Keep what is not committed as a snapshot, then bring the files back to the branch's head.
 
         None when there is nothing to keep. A workspace that is made again begins from the head as well: the
@@ -264,7 +261,7 @@ class Workspace:
         """Let the index of files that git has just written be the workspace's, and the files the jail's."""
         uid = jail_uid(self.order_id)
         if uid is not None:
-            await asyncio.to_thread(hand_over, self.tree, index.path, uid, hash_bytes=hash_bytes)
+            await asyncio.to_thread(change_owner, self.tree, index.path, uid, hash_bytes=hash_bytes)
         os.replace(index.path, self.index.path)
 
     async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
@@ -276,8 +273,8 @@ class Workspace:
             commit_sha=checked_commit(commit_sha) if commit_sha else await self.head(),
             expected_sha=expected_sha,
         )
-        if self.mirror.memory.branches is not None:
-            self.mirror.memory.branches[self.branch] = pushed
+        if self.mirror.cache.branches is not None:
+            self.mirror.cache.branches[self.branch] = pushed
         return pushed
 
     def point_own_branch(self, commit_sha: str) -> None:

@@ -17,10 +17,12 @@ from journeyman.files.trash import TRASH, Trash
 from journeyman.git.checkouts import Checkouts
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED, REMOTE_BRANCHES, Mirror, checked_commit
-from journeyman.git.ownership import hand_over
-from journeyman.git.run import Answer, run
-from journeyman.git.workspace import ORDERS, SNAPSHOTS, Workspace
+from journeyman.git.mirror import Mirror
+from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED
+from journeyman.git.ownership import change_owner
+from journeyman.git.refs import ORDERS, REMOTE_BRANCHES, SNAPSHOTS, checked_commit
+from journeyman.git.run import GitResult, run_git
+from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.work_orders.order import check_branch_name
 
@@ -129,7 +131,7 @@ class Workspaces:
 async def _start(workspace: Workspace) -> _Start:
     """Where the order's branch is, made when it is new, and the snapshot of what came after it."""
     order_id, mirror = workspace.order_id, workspace.mirror
-    pushed, base = mirror.memory.branches, workspace.base_commit_sha
+    pushed, base = mirror.cache.branches, workspace.base_commit_sha
     may_be_new = pushed is not None and workspace.branch not in pushed
     if may_be_new and (await _make(workspace, base)).exit_code == 0:
         return _Start(base, None)
@@ -154,14 +156,14 @@ async def _start(workspace: Workspace) -> _Start:
     return _Start(head, None)
 
 
-async def _make(workspace: Workspace, head: str) -> Answer:
+async def _make(workspace: Workspace, head: str) -> GitResult:
     """Make the order's branch; where there is one already, git refuses and nothing has changed."""
     own, begun, mirror = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}", workspace.mirror
     made = f"create {own} {head}\nupdate {begun} {workspace.base_commit_sha}\n"
     async with mirror.lock.hold():
         mirror.drop_stale_lock(own)
         mirror.drop_stale_lock(begun)
-        return await run("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
+        return await run_git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
 
 
 def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
@@ -201,5 +203,5 @@ async def _fill(workspace: Workspace, start: _Start) -> None:
     uid = jail_uid(workspace.order_id)
     if uid is not None:
         await asyncio.to_thread(
-            hand_over, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
+            change_owner, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
         )

@@ -4,8 +4,8 @@ They are those of the commit that an order began from: what an agent writes to t
 the text of a command.
 """
 
-from journeyman.git.files import contents, files_below
-from journeyman.git.mirrors import Mirror
+from journeyman.git.commit_files import list_files, read_files
+from journeyman.git.mirror import Mirror
 from journeyman.knowledge.commands import (
     DIRECTORY,
     MAX_BYTES,
@@ -32,10 +32,10 @@ class CommandCache:
 
 
 async def _read(mirror: Mirror, commit: str) -> Commands:
-    listed = await files_below(mirror, commit, DIRECTORY)
+    listed = await list_files(mirror, commit, DIRECTORY)
     first = sorted((file for file in listed if is_wanted(file.path)), key=lambda file: file.path)[:MAX_FILES]
     fit = [file for file in first if file.size <= MAX_BYTES and not file.is_link]
-    read = dict(zip([file.path for file in fit], await contents(mirror, fit), strict=True))
+    read = dict(zip([file.path for file in fit], await read_files(mirror, fit), strict=True))
     return read_commands(
         CommandFile(file.path, file.size, file.is_link, read.get(file.path, b"")) for file in listed
     )

@@ -31,7 +31,7 @@ class Completed:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     memory_mb: int = 4096
     processes: int = 512
     output_bytes: int = 1_000_000
@@ -60,7 +60,7 @@ class SandboxSpec:
     """Names at the top of the workspace that nothing in the sandbox sees, as far as they are there now."""
     home: Path | None = None
     """Where on this machine a program that keeps sessions has its home; it outlives the sandbox."""
-    limits: Limits = field(default_factory=Limits)
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Running(Protocol):
     def stdout(self) -> asyncio.StreamReader: ...
 
     @property
-    def complaint(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of what it wrote to standard error."""
         ...
 
@@ -171,7 +171,7 @@ class SandboxProvider(Protocol):
         """Open a sandbox, or give back the one that is open for this order and kind of role."""
         ...
 
-    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+    async def is_over_quota(self, order_id: str, tree: Path, limits: SandboxLimits) -> bool:
         """Whether a sandbox of the order was stopped for its files, or these are why the disk is full."""
         ...
 

@@ -18,18 +18,18 @@ from pathlib import Path
 
 from journeyman.errors import DiskQuotaExceeded, SandboxLost, SandboxUnavailable, StoreUnavailable
 from journeyman.sandboxes import jail, network, program
-from journeyman.sandboxes.base import Completed, Limits, OnOutput, Readiness, SandboxSpec, SandboxState
+from journeyman.sandboxes.base import Completed, OnOutput, Readiness, SandboxLimits, SandboxSpec, SandboxState
+from journeyman.sandboxes.control_groups import ControlGroup, ControlGroups
+from journeyman.sandboxes.disk_monitor import DiskMonitor
 from journeyman.sandboxes.fd_channel import FdChannel
 from journeyman.sandboxes.launch import INSTALL, MARK, launch, mark_of
-from journeyman.sandboxes.limits import ControlGroup, ControlGroups
 from journeyman.sandboxes.network import Network
 from journeyman.sandboxes.program import Program
 from journeyman.sandboxes.quota import measure
 from journeyman.sandboxes.relay import relay
 from journeyman.sandboxes.reserve import DiskReserve
 from journeyman.sandboxes.scratch import Scratch, Scratches
-from journeyman.sandboxes.watch import DiskWatch
-from journeyman.sandboxes.wire import Answer, Wire
+from journeyman.sandboxes.supervisor_connection import Reply, SupervisorConnection
 from journeyman.settings import Settings
 
 _PATIENCE = 30.0
@@ -47,7 +47,7 @@ class LocalSandbox:
         self,
         spec: SandboxSpec,
         isolation: str,
-        wire: Wire,
+        connection: SupervisorConnection,
         fd_channel: FdChannel,
         process: subprocess.Popen[bytes],
         group: ControlGroup | None,
@@ -58,7 +58,7 @@ class LocalSandbox:
         self.directories = directories
         self.stopped_because: DiskQuotaExceeded | None = None
         self._isolation = isolation
-        self._wire = wire
+        self._connection = connection
         self._hatch = fd_channel
         self._process = process
         self._group = group
@@ -79,7 +79,7 @@ class LocalSandbox:
         return self.spec.order_id
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SandboxLimits:
         return self.spec.limits
 
     @property
@@ -88,12 +88,12 @@ class LocalSandbox:
 
     @property
     def is_alive(self) -> bool:
-        return self._wire.is_open
+        return self._connection.is_open
 
     def stop(self, why: DiskQuotaExceeded) -> None:
         """End every process in it at once; whoever waits for one is told why."""
         self.stopped_because = why
-        self._wire.hang_up(why)
+        self._connection.hang_up(why)
         if self._isolation != "none":  # there the supervisor has to find the others before it goes
             _kill_with_child(self._process)
 
@@ -146,13 +146,13 @@ class LocalSandbox:
         room: int = 0,
         on_output: OnOutput | None = None,
         time: float = 0,
-    ) -> Answer:
+    ) -> Reply:
         """Ask the supervisor; one that stays silent for longer than `time` and some patience is gone."""
         try:
             async with asyncio.timeout(time + _PATIENCE):
-                return await self._wire.ask(kind, fields, room=room, on_output=on_output)
+                return await self._connection.ask(kind, fields, room=room, on_output=on_output)
         except TimeoutError:
-            self._wire.hang_up()
+            self._connection.hang_up()
             raise SandboxLost(
                 f"sandbox {self.identifier} does not answer",
                 hint="The next step opens a new sandbox on the same workspace.",
@@ -169,7 +169,7 @@ class LocalSandbox:
         return jail.SESSIONS if self.spec.home else jail.HOME
 
     async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Program:
-        return await program.start(self._wire, self._hatch, command, env=env, cwd=cwd)
+        return await program.start_program(self._connection, self._hatch, command, env=env, cwd=cwd)
 
     async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(sock=await self._handed_out(port))
@@ -181,7 +181,7 @@ class LocalSandbox:
         return port
 
     async def _handed_out(self, port: int) -> socket.socket:
-        request, answer = self._wire.begin(b"N", [b"%d" % port])
+        request, answer = self._connection.begin(b"N", [b"%d" % port])
         await answer
         return self._hatch.take(request)
 
@@ -198,7 +198,7 @@ class LocalSandbox:
         for door in self._doors.values():
             door.close()
         self._hatch.close()
-        self._wire.hang_up()  # the supervisor hears it, goes, and takes the jail along
+        self._connection.hang_up()  # the supervisor hears it, goes, and takes the jail along
         self.last_words = await _end(self._process)
         if self._group:
             await _clear(self._group)
@@ -216,7 +216,7 @@ class LocalSandboxes:
         self._groups: ControlGroups | None = None
         self._scratches = Scratches(settings.home / "scratch")
         self._reserve = DiskReserve(settings.home, settings.disk_reserve_mb)
-        self._disk = DiskWatch(self._reserve)
+        self._disk = DiskMonitor(self._reserve)
         self._works = False
         """Whether a jail has been made here; it is not tried twice."""
 
@@ -294,7 +294,7 @@ class LocalSandboxes:
                 hint="Free some space on the disk that holds JOURNEYMAN_HOME; it is tried again by itself.",
             )
 
-    async def is_over_quota(self, order_id: str, tree: Path, limits: Limits) -> bool:
+    async def is_over_quota(self, order_id: str, tree: Path, limits: SandboxLimits) -> bool:
         open_ones = (one for one in self._open.values() if one.order_id == order_id)
         if any(one.stopped_because is not None for one in open_ones):
             return True
@@ -304,7 +304,7 @@ class LocalSandboxes:
         usage = await asyncio.to_thread(measure, (tree, self._scratches.of(order_id)), limits)
         return usage.size > disk.reserve
 
-    async def watch_disk(self) -> None:
+    async def monitor_disk(self) -> None:
         """Keep room on the disk for the server and delete what sandboxes left, for as long as this runs."""
         await asyncio.gather(self._disk.keep_reserve(self._open.values()), self._scratches.trash.keep_empty())
 
@@ -372,16 +372,18 @@ class LocalSandboxes:
         directories = self._directories(spec)
         first = asyncio.create_task(asyncio.to_thread(measure, directories, spec.limits))
         loop = asyncio.get_running_loop()
-        _, wire = await loop.create_connection(lambda: Wire(identifier_of(spec)), sock=ours)
+        _, connection = await loop.create_connection(
+            lambda: SupervisorConnection(identifier_of(spec)), sock=ours
+        )
         sandbox = LocalSandbox(
-            spec, self.isolation, wire, FdChannel(our_hatch), process, group, directories, resources
+            spec, self.isolation, connection, FdChannel(our_hatch), process, group, directories, resources
         )
         resources.callback(asyncio.create_task(self._disk.watch(sandbox, first)).cancel)
         try:
             async with asyncio.timeout(_PATIENCE):
                 if group:
                     await asyncio.to_thread(group.enter, process.pid)
-                await wire.ready
+                await connection.ready
             if spec.network == "open" and self.isolation != "none":
                 await sandbox.join_network()
         except (asyncio.CancelledError, SandboxUnavailable):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from journeyman.sandboxes.fd_channel import FdChannel
-from journeyman.sandboxes.wire import Answer, Wire
+from journeyman.sandboxes.supervisor_connection import Reply, SupervisorConnection
 
 _UNREAD_BYTES = 1_000_000
 """Above this a program has to wait for whoever reads it. Lines are put together, and limited, by readers."""
@@ -22,20 +22,20 @@ _LAST_WORDS_SECONDS = 2.0
 class Program:
     def __init__(
         self,
-        wire: Wire,
+        connection: SupervisorConnection,
         request: int,
-        ended: asyncio.Future[Answer],
+        ended: asyncio.Future[Reply],
         stdin: asyncio.StreamWriter,
         stdout: asyncio.StreamReader,
         stderr: asyncio.StreamReader,
         outputs: Sequence[asyncio.BaseTransport],
     ) -> None:
-        self._wire = wire
+        self._connection = connection
         self._request = request
         self.stdin = stdin
         self.stdout = stdout
         self._outputs = outputs
-        self._complaint = b""
+        self._stderr_tail = b""
         self._listening = asyncio.create_task(self._listen(stderr))
         self._ended = asyncio.create_task(self._end(ended))
         self._ended.add_done_callback(
@@ -43,23 +43,23 @@ class Program:
         )  # seen, if by nobody else
 
     @property
-    def complaint(self) -> str:
-        return self._complaint.decode(errors="replace").strip()
+    def stderr_tail(self) -> str:
+        return self._stderr_tail.decode(errors="replace").strip()
 
     async def wait(self) -> int:
         return await asyncio.shield(self._ended)
 
     async def terminate(self) -> None:
         self.stdin.close()
-        if self._wire.is_open:
+        if self._connection.is_open:
             await self._quell()
         await asyncio.gather(self._ended, return_exceptions=True)
 
-    async def _end(self, ended: asyncio.Future[Answer]) -> int:
+    async def _end(self, ended: asyncio.Future[Reply]) -> int:
         loop = asyncio.get_running_loop()
         try:
             answer = await ended
-            self._complaint += answer.data
+            self._stderr_tail += answer.data
             await self._quell()
             return answer.code
         finally:
@@ -69,15 +69,20 @@ class Program:
             await self._listening
 
     async def _quell(self) -> None:
-        await self._wire.ask(b"Q", [b"%d" % self._request])
+        await self._connection.ask(b"Q", [b"%d" % self._request])
 
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
         while data := await stderr.read(_COMPLAINT_BYTES):
-            self._complaint = (self._complaint + data)[-_COMPLAINT_BYTES:]
+            self._stderr_tail = (self._stderr_tail + data)[-_COMPLAINT_BYTES:]
 
 
-async def start(
-    wire: Wire, fd_channel: FdChannel, command: Sequence[str], *, env: Mapping[str, str], cwd: str
+async def start_program(
+    connection: SupervisorConnection,
+    fd_channel: FdChannel,
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
 ) -> Program:
     """Start a program; one that cannot be started ends with 126 or 127 and a complaint that says why."""
     pipes = [os.pipe() for _ in range(3)]
@@ -98,13 +103,13 @@ async def start(
             (await loop.connect_read_pipe(_reading(reader), os.fdopen(reading, "rb", 0)))[0]
             for reader, (reading, _) in ((stdout, pipes[1]), (stderr, pipes[2]))
         ]
-        request, ended = wire.begin(
+        request, ended = connection.begin(
             b"T", fields, room=4096, ahead=lambda number: fd_channel.lend(number, theirs)
         )
     finally:
         for descriptor in theirs:
             os.close(descriptor)
-    return Program(wire, request, ended, stdin, stdout, stderr, outputs)
+    return Program(connection, request, ended, stdin, stdout, stderr, outputs)
 
 
 def _reading(reader: asyncio.StreamReader) -> Callable[[], asyncio.StreamReaderProtocol]:

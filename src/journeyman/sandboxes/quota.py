@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from journeyman.errors import DiskQuotaExceeded
-from journeyman.sandboxes.base import Limits
+from journeyman.sandboxes.base import SandboxLimits
 
 _BLOCK = 512
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,7 +21,7 @@ _MB = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Usage:
+class DiskUsage:
     """What is on the disk. Counting stops where it is certain that it is too much."""
 
     size: int = 0
@@ -33,7 +33,7 @@ class Usage:
     has_hidden: bool = False
     """Whether there are directories that may not be read: what they hold is not counted."""
 
-    def exceeds(self, limits: Limits) -> str | None:
+    def exceeds(self, limits: SandboxLimits) -> str | None:
         """What is too much, in words."""
         if self.is_too_deep:
             return "its directories are nested too deeply to be counted"
@@ -52,7 +52,7 @@ def over_quota(order_id: str, what: str) -> DiskQuotaExceeded:
     )
 
 
-def measure(directories: Sequence[Path], limits: Limits, processes: Iterable[int] = ()) -> Usage:
+def measure(directories: Sequence[Path], limits: SandboxLimits, processes: Iterable[int] = ()) -> DiskUsage:
     """What these directories hold, and what the processes keep open that has no name any more."""
     counted = _Count()
     for top in directories:
@@ -110,8 +110,8 @@ class _Count:
         self.has_hidden = False
 
     @property
-    def usage(self) -> Usage:
-        return Usage(self._size, self._files, self.is_too_deep, self.has_hidden)
+    def usage(self) -> DiskUsage:
+        return DiskUsage(self._size, self._files, self.is_too_deep, self.has_hidden)
 
     def add(self, facts: os.stat_result) -> None:
         if facts.st_nlink > 1 and not stat.S_ISDIR(facts.st_mode):

@@ -167,7 +167,7 @@ class StepContext:
             await self.orders.change(self.order_id, last_writer=me)
 
     async def _set_leftovers_aside(self) -> None:
-        kept = await self.workspace.set_aside()
+        kept = await self.workspace.stash()
         if kept is not None:
             await self.keep()
             text = f"files that an earlier step left uncommitted were set aside in {kept.ref}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from journeyman.agents.plan import Plan
 from journeyman.events.types import GitFilesLeftOut
-from journeyman.forges.body import plain
+from journeyman.forges.body import sanitize
 from journeyman.work_orders.order import Evidence, StepRecord, WorkOrder
 
 _VERDICTS = {
@@ -41,16 +41,16 @@ def pull_request_body(
     if left_out is not None and left_out.files:
         parts.append(f"## Not in this pull request\n\n{_left_out(left_out)}")
     if plan is not None:
-        subtasks = "\n".join(f"{n}. {plain(s.title)}" for n, s in enumerate(plan.subtasks, start=1))
+        subtasks = "\n".join(f"{n}. {sanitize(s.title)}" for n, s in enumerate(plan.subtasks, start=1))
         parts.append(
-            f"<details><summary>Plan</summary>\n\n{plain(plan.reasoning)}\n\n{subtasks}\n\n</details>"
+            f"<details><summary>Plan</summary>\n\n{sanitize(plan.reasoning)}\n\n{subtasks}\n\n</details>"
         )
     if order.github_issue_number:
         parts.append(f"Closes #{order.github_issue_number}")
     cost = "unknown" if order.cost_usd is None else f"${order.cost_usd:.2f}"
     parts.append(
         f"<sub>Work order `{order.agent_work_order_id}` · workflow `{order.workflow_type}` · "
-        f"agent `{order.agent}` · model `{plain(order.model)}` · cost {cost}</sub>"
+        f"agent `{order.agent}` · model `{sanitize(order.model)}` · cost {cost}</sub>"
     )
     return "\n\n".join(parts)
 
@@ -78,7 +78,7 @@ def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
     if not evidence:
         return "⏳ Not verified yet."
     last = evidence[-1]
-    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=plain(last.summary))
+    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=sanitize(last.summary))
     rows = [
         "| " + " | ".join(_cell(str(check[column])) for column in ("command", "status", "summary")) + " |"
         for check in last.checks
@@ -101,9 +101,9 @@ def _counted(number: int, noun: str) -> str:
 
 def _cell(text: str) -> str:
     """Text that stays in one cell of a table, whatever it holds."""
-    return " ".join(plain(text).split()).replace("\\", "\\\\").replace("|", "\\|")
+    return " ".join(sanitize(text).split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _quoted(text: str, most: int = 4000) -> str:
     cut = text if len(text) <= most else text[:most] + " …"
-    return "\n".join(f"> {line}" for line in plain(cut).splitlines())
+    return "\n".join(f"> {line}" for line in sanitize(cut).splitlines())

@@ -10,15 +10,15 @@ from journeyman.events.types import SandboxCreated
 from journeyman.failpoints import failpoint
 from journeyman.git.workspace import Workspace
 from journeyman.git.workspaces import Workspaces
-from journeyman.sandboxes.base import Limits, Sandbox, SandboxProvider, SandboxSpec
+from journeyman.sandboxes.base import Sandbox, SandboxLimits, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> SandboxLimits:
     """What a sandbox may use, by the settings."""
-    return Limits(
+    return SandboxLimits(
         memory_mb=settings.sandbox_memory_mb,
         processes=settings.sandbox_processes,
         output_bytes=settings.sandbox_output_bytes,

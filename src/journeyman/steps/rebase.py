@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 
 from journeyman.events.types import GitCommitsTakenIn
-from journeyman.git.rebase import TakenIn, rebase
+from journeyman.git.rebase import Rebased, rebase
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.steps.context import StepContext
@@ -16,7 +16,7 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
 
-async def take_in_pushed(context: StepContext) -> TakenIn | None:
+async def take_in_pushed(context: StepContext) -> Rebased | None:
     """Look at the remote's branch and take in what is new there; for the holder of the workspace's lock."""
     order = await context.orders.get(context.order_id)
     theirs = await context.workspace.mirror.fetch_branch(await context.remote(), order.git_branch_name)
@@ -36,14 +36,14 @@ async def rebase_onto_remote(
     *,
     keep: Callable[[], Awaitable[None]],
     set_aside: str | None = None,
-) -> TakenIn | None:
+) -> Rebased | None:
     """Put the order's own commits on top of a commit that the mirror holds; see `git.take_in`."""
     if theirs == order.pushed_commit_sha:
         return None
     await workspace.mirror.check_checkout(
         theirs, max_files=settings.repository_max_files, max_bytes=settings.repository_max_bytes
     )
-    taken = await rebase(workspace, theirs, pushed_sha=order.pushed_commit_sha, set_aside=set_aside)
+    taken = await rebase(workspace, theirs, pushed_sha=order.pushed_commit_sha, stash_ref=set_aside)
     if taken is None:
         return None
     await keep()
@@ -57,7 +57,7 @@ async def rebase_onto_remote(
             commit_sha=taken.head,
             count=taken.count,
             commits=[asdict(one) for one in taken.commits],
-            set_aside_commit_sha=taken.set_aside,
+            set_aside_commit_sha=taken.stashed,
         ),
         pushed_commit_sha=taken.theirs,
         verification=outdated(order.verification),
@@ -65,6 +65,6 @@ async def rebase_onto_remote(
         git_files_changed=progress.git_files_changed,
         git_lines_added=progress.git_lines_added,
         git_lines_removed=progress.git_lines_removed,
-        **({"set_aside_commit_sha": taken.set_aside} if taken.set_aside else {}),
+        **({"set_aside_commit_sha": taken.stashed} if taken.stashed else {}),
     )
     return taken

@@ -18,7 +18,7 @@ from journeyman.steps.context import StepContext, finished_turn
 from journeyman.steps.rebase import take_in_pushed
 from journeyman.verification.detect import detect_checks
 from journeyman.verification.records import as_dict, summary, test_results
-from journeyman.verification.run import Verdict, look, run_checks
+from journeyman.verification.run import Verdict, read_project, run_checks
 from journeyman.work_orders.order import Evidence, Verification
 
 _SAME_FAILURES = 3
@@ -85,7 +85,7 @@ async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
     async with context.clean_sandbox(commit_sha) as sandbox:
         verdict = await run_checks(
             sandbox,
-            detect_checks(await look(sandbox)),
+            detect_checks(await read_project(sandbox)),
             timeout=context.settings.verification_timeout_seconds,
             may_install=context.settings.sandbox_network == "open",
         )

@@ -85,7 +85,7 @@ class Verdict:
     reason: str
 
 
-async def look(sandbox: Sandbox) -> ProjectFiles:
+async def read_project(sandbox: Sandbox) -> ProjectFiles:
     """Read from inside what decides how the project is checked."""
     seen = await sandbox.execute_command(_LOOK, timeout=_LOOK_SECONDS)
     if not seen.ok:

@@ -2,13 +2,13 @@
 
 from journeyman.forges.base import Person
 from journeyman.git.commits import Message, identity
-from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.mirror import Mirror
+from journeyman.git.refs import ORDERS, checked_commit
 from journeyman.git.run import git
-from journeyman.git.workspace import ORDERS
 from journeyman.work_orders.order import check_branch_name
 
 
-async def begin_branch(mirror: Mirror, order_id: str, branch: str, *, base: str, start: str) -> None:
+async def create_branch(mirror: Mirror, order_id: str, branch: str, *, base: str, start: str) -> None:
     """Make an order's branch at a commit of another order; the base stays what statistics are against."""
     own, begun = f"refs/heads/{check_branch_name(branch)}", f"{ORDERS}{order_id}"
     made = f"create {own} {checked_commit(start)}\nupdate {begun} {checked_commit(base)}\n"
@@ -18,7 +18,7 @@ async def begin_branch(mirror: Mirror, order_id: str, branch: str, *, base: str,
         await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
 
 
-async def set_back(
+async def revert_to(
     mirror: Mirror, branch: str, head: str, start: str, message: Message, author: Person
 ) -> str:
     """A commit after the head that holds what an earlier one held; returns its name."""

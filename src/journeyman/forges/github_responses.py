@@ -31,60 +31,60 @@ _ACCESS_HINT = (
 )
 
 
-class _Answer(BaseModel):
+class _Response(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Permissions(_Answer):
+class _Permissions(_Response):
     push: bool = False
 
 
-class RepositoryAnswer(_Answer):
+class RepositoryResponse(_Response):
     default_branch: str
     archived: bool = False
     permissions: _Permissions = _Permissions()
     """Absent when nobody is signed in."""
 
 
-class ReferenceAnswer(_Answer):
+class ReferenceResponse(_Response):
     ref: str
 
 
-class UserAnswer(_Answer):
+class UserResponse(_Response):
     id: int
     login: str
     name: str | None = None
     email: str | None = None
 
 
-class IssueAnswer(_Answer):
+class IssueResponse(_Response):
     number: int
     title: str
     body: str | None = None
 
 
-class _Login(_Answer):
+class _Login(_Response):
     login: str
 
 
-class CommentAnswer(_Answer):
+class CommentResponse(_Response):
     id: int
     html_url: str
     body: str | None = None
     user: _Login | None = None
 
 
-class _Head(_Answer):
+class _Head(_Response):
     label: str | None = None
     """`owner:branch`; None when the owner is gone."""
     ref: str
 
 
-class _Base(_Answer):
+class _Base(_Response):
     ref: str
 
 
-class PullAnswer(_Answer):
+class PullResponse(_Response):
     number: int
     node_id: str
     html_url: str
@@ -115,27 +115,27 @@ class PullAnswer(_Answer):
         )
 
 
-class _GraphQLError(_Answer):
+class _GraphQLError(_Response):
     message: str
     type: str = ""
 
 
-class GraphQLAnswer(_Answer):
+class GraphQLResponse(_Response):
     errors: list[_GraphQLError] = []
 
 
-REPOSITORY = TypeAdapter(RepositoryAnswer)
-REFERENCE = TypeAdapter(ReferenceAnswer)
-USER = TypeAdapter(UserAnswer)
-ISSUE = TypeAdapter(IssueAnswer)
-COMMENT = TypeAdapter(CommentAnswer)
-COMMENTS = TypeAdapter(list[CommentAnswer])
-PULL = TypeAdapter(PullAnswer)
-PULLS = TypeAdapter(list[PullAnswer])
-GRAPHQL = TypeAdapter(GraphQLAnswer)
+REPOSITORY = TypeAdapter(RepositoryResponse)
+REFERENCE = TypeAdapter(ReferenceResponse)
+USER = TypeAdapter(UserResponse)
+ISSUE = TypeAdapter(IssueResponse)
+COMMENT = TypeAdapter(CommentResponse)
+COMMENTS = TypeAdapter(list[CommentResponse])
+PULL = TypeAdapter(PullResponse)
+PULLS = TypeAdapter(list[PullResponse])
+GRAPHQL = TypeAdapter(GraphQLResponse)
 
 
-def refusal(
+def error_for_status(
     error: gidgethub.HTTPException, what: str, *, not_found: type[InvalidInput], has_token: bool
 ) -> JourneymanError:
     """Our error for GitHub's answer to a question about `what`."""
@@ -171,7 +171,7 @@ def refusal(
     return Internal(f"GitHub did not understand our request about {what}: {status} {said}")
 
 
-def graphql_refusal(answer: GraphQLAnswer, what: str) -> JourneymanError | None:
+def error_for_graphql(answer: GraphQLResponse, what: str) -> JourneymanError | None:
     """Our error for a GraphQL answer, which says 200 even when it says no."""
     if not answer.errors:
         return None

@@ -23,7 +23,7 @@ _ERROR_BYTES = 64_000
 
 
 @dataclass(frozen=True)
-class Heard:
+class ProcessResult:
     exit_code: int
     output: bytes
     error: bytes
@@ -31,7 +31,7 @@ class Heard:
     truncated: bool
 
 
-async def talk(
+async def run_process(
     command: Sequence[str],
     *,
     cwd: Path | str,
@@ -39,7 +39,7 @@ async def talk(
     stdin: bytes,
     limit: int,
     each: Callable[[bytes], None] | None,
-) -> Heard:
+) -> ProcessResult:
     """Run a command to its end. Whoever stops waiting, and output beyond the limit, end its whole group."""
     child = _Child(_start(command, cwd, env, stdin), limit, is_followed=each is not None)
     try:
@@ -54,7 +54,9 @@ async def talk(
         if child.process.poll() is None:
             await child.end()
     exit_code = 0 if child.truncated else child.process.returncode
-    return Heard(exit_code, b"".join(child.taken_output())[:limit], bytes(child.error), child.truncated)
+    return ProcessResult(
+        exit_code, b"".join(child.taken_output())[:limit], bytes(child.error), child.truncated
+    )
 
 
 def _start(

@@ -1,6 +1,6 @@
 """A process of its own that opens a sandbox, leaves a daemon in it and waits to be killed.
 
-python -m tests.sandboxes.holder HOME TREE ORDER
+python -m tests.sandboxes.hold_sandbox HOME TREE ORDER
 """
 
 import asyncio

@@ -13,22 +13,22 @@ from journeyman.git.faults import UnreadableObjects
 
 
 @dataclass(frozen=True)
-class Reached:
+class ResolvedRemote:
     remote: Remote
     directory: StandIn | None = None
     """What the remote is, where it is a directory of this machine."""
 
 
 @asynccontextmanager
-async def reached(remote: Remote) -> AsyncIterator[Reached]:
+async def resolved_remote(remote: Remote) -> AsyncIterator[ResolvedRemote]:
     """A remote that git can be given; no configuration of a repository of this machine counts there."""
     parts = urlsplit(remote.url)
     if parts.scheme != "file":
-        yield Reached(remote)
+        yield ResolvedRemote(remote)
         return
     async with stand_in(Path(unquote(parts.path))) as directory:
         try:
-            yield Reached(Remote(directory.path.as_uri()), directory)
+            yield ResolvedRemote(Remote(directory.path.as_uri()), directory)
         except UnreadableObjects as error:
             raise _told(error, directory) from error
 

@@ -10,7 +10,8 @@ from typing import Literal
 
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import Message
-from journeyman.git.mirrors import FreshMirror, Mirror, Mirrors
+from journeyman.git.mirror import FreshMirror, Mirror
+from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspace, Workspaces
 from journeyman.work_orders.repositories import Repository, parse_repository
 
@@ -73,7 +74,7 @@ def message(subject: str = "Do it", *, subtask: int | None = None, round: int | 
 
 
 @dataclass
-class GitPlace:
+class GitSetup:
     """A source repository, its mirror and workspaces of one kind."""
 
     source: Path

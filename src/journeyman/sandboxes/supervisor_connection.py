@@ -17,7 +17,7 @@ _LONGEST_FRAME = 65_536
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     data: bytes
     code: int
     timed_out: bool
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass
 class _Waiting:
-    future: asyncio.Future[Answer]
+    future: asyncio.Future[Reply]
     room: int
     on_output: OnOutput | None
     data: bytearray = field(default_factory=bytearray)
@@ -38,7 +38,7 @@ class _Waiting:
             self.on_output(data)
 
 
-class Wire(asyncio.Protocol):
+class SupervisorConnection(asyncio.Protocol):
     def __init__(self, name: str) -> None:
         self._name = name
         self._transport: asyncio.Transport | None = None
@@ -56,7 +56,7 @@ class Wire(asyncio.Protocol):
 
     async def ask(
         self, kind: bytes, fields: Sequence[bytes], *, room: int = 0, on_output: OnOutput | None = None
-    ) -> Answer:
+    ) -> Reply:
         """Send one request and wait for its answer of at most `room` bytes."""
         request, answer = self.begin(kind, fields, room=room, on_output=on_output)
         try:
@@ -78,7 +78,7 @@ class Wire(asyncio.Protocol):
         room: int = 0,
         on_output: OnOutput | None = None,
         ahead: Callable[[int], None] | None = None,
-    ) -> tuple[int, asyncio.Future[Answer]]:
+    ) -> tuple[int, asyncio.Future[Reply]]:
         """Send one request, after `ahead` was told its number; the number and the answer to come."""
         if self._transport is None or self._transport.is_closing():
             raise self._lost()
@@ -146,7 +146,7 @@ class Wire(asyncio.Protocol):
         elif kind == b"E":
             code, timed_out = map(int, body.split())
             data = bytes(waiting.data)
-            waiting.future.set_result(Answer(data, code, bool(timed_out), waiting.truncated))
+            waiting.future.set_result(Reply(data, code, bool(timed_out), waiting.truncated))
         elif kind == b"X":
             number = int(body)
             if number == errno.EROFS:

@@ -15,12 +15,12 @@ from journeyman.errors import (
     RateLimited,
     Transient,
 )
-from journeyman.forges.github_answers import GRAPHQL, PULL, graphql_refusal, refusal
+from journeyman.forges.github_responses import GRAPHQL, PULL, error_for_graphql, error_for_status
 
 
 def refused(status: int, message: str, headers: dict[str, str] | None = None) -> JourneymanError:
     error = gidgethub.HTTPException(HTTPStatus(status), message, headers=headers or {})
-    return refusal(error, "acme/api", not_found=InvalidRepository, has_token=True)
+    return error_for_status(error, "acme/api", not_found=InvalidRepository, has_token=True)
 
 
 def test_a_forbidden_answer_with_nothing_left_is_a_limit_until_the_reset() -> None:
@@ -62,7 +62,7 @@ def test_other_answers_have_their_own_errors(status: int, kind: type[JourneymanE
 def test_graphql_says_no_inside_a_good_answer(type_: str, kind: type[JourneymanError]) -> None:
     answer = GRAPHQL.validate_python({"data": None, "errors": [{"type": type_, "message": "No"}]})
 
-    assert type(graphql_refusal(answer, "acme/api#1")) is kind
+    assert type(error_for_graphql(answer, "acme/api#1")) is kind
 
 
 @pytest.mark.parametrize(

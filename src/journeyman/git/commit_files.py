@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from journeyman.git.mirrors import Mirror, checked_commit
+from journeyman.git.mirror import Mirror
+from journeyman.git.refs import checked_commit
 from journeyman.git.run import git
 
 _LINK = b"120000"
@@ -18,7 +19,7 @@ class ListedFile:
     is_link: bool
 
 
-async def files_below(mirror: Mirror, commit: str, directory: str) -> list[ListedFile]:
+async def list_files(mirror: Mirror, commit: str, directory: str) -> list[ListedFile]:
     """Every file below a directory of a commit, by path. One that is no directory is listed itself."""
     listing = await git(
         "ls-tree", "-r", "-l", "-z", "--full-tree", checked_commit(commit), "--", directory,
@@ -36,7 +37,7 @@ async def files_below(mirror: Mirror, commit: str, directory: str) -> list[Liste
     return found
 
 
-async def contents(mirror: Mirror, files: Sequence[ListedFile]) -> list[bytes]:
+async def read_files(mirror: Mirror, files: Sequence[ListedFile]) -> list[bytes]:
     """What the files hold, in their order."""
     if not files:
         return []

@@ -11,7 +11,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.sandboxes.base import Limits
+from journeyman.sandboxes.base import SandboxLimits
 
 _ROOT = Path("/sys/fs/cgroup")
 
@@ -63,7 +63,7 @@ class ControlGroups:
     def __init__(self, tag: str) -> None:
         self._parents = _usable_parents(f"journeyman-{tag}")
 
-    def make(self, order_id: str, limits: Limits) -> ControlGroup | None:
+    def make(self, order_id: str, limits: SandboxLimits) -> ControlGroup | None:
         """A new group with these limits, or None where there are no groups to be had."""
         if not self._parents:
             return None
@@ -121,7 +121,7 @@ def _groups_in(parent: Path, order_id: str) -> list[str]:
     return []
 
 
-def _set_limits(path: Path, limits: Limits) -> None:
+def _set_limits(path: Path, limits: SandboxLimits) -> None:
     memory = str(limits.memory_mb * 1024 * 1024)
     for file, value in (
         ("memory.max", memory),

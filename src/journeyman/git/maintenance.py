@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from journeyman.git.mirrors import Mirror
+from journeyman.git.mirror import Mirror
 from journeyman.git.run import NETWORK_SECONDS, git
 
 LOOSE_OBJECTS = 6700
@@ -24,15 +24,15 @@ async def delete_refs(mirror: Mirror, refs: Iterable[str]) -> None:
     orders = "".join(f"delete {ref}\n" for ref in refs)
     async with mirror.lock.hold():
         mirror.drop_stale_lock("packed-refs")
-        mirror.memory.branches = None  # what was pushed may have been held by one of these refs alone
+        mirror.cache.branches = None  # what was pushed may have been held by one of these refs alone
         await git("update-ref", "--stdin", git_dir=mirror.path, stdin=orders.encode())
 
 
-async def needs_packing(mirror: Mirror, *, loose_objects: int = LOOSE_OBJECTS) -> bool:
+async def needs_gc(mirror: Mirror, *, loose_objects: int = LOOSE_OBJECTS) -> bool:
     return await asyncio.to_thread(_count_loose, mirror.path / "objects") > loose_objects
 
 
-async def pack(mirror: Mirror) -> None:
+async def run_gc(mirror: Mirror) -> None:
     """Put objects into packs, and drop those that nothing has referred to for two weeks."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     async with mirror.lock.hold():

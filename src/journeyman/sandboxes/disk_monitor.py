@@ -15,8 +15,8 @@ from typing import Protocol
 
 from journeyman import telemetry
 from journeyman.errors import DiskQuotaExceeded
-from journeyman.sandboxes.base import Limits
-from journeyman.sandboxes.quota import Usage, measure, over_quota, processes_below
+from journeyman.sandboxes.base import SandboxLimits
+from journeyman.sandboxes.quota import DiskUsage, measure, over_quota, processes_below
 from journeyman.sandboxes.reserve import DiskReserve
 
 _LOOK_SECONDS = 0.5
@@ -31,7 +31,7 @@ class Watched(Protocol):
     def order_id(self) -> str: ...
 
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> SandboxLimits: ...
 
     @property
     def directories(self) -> tuple[Path, ...]:
@@ -63,9 +63,9 @@ class _Filled:
 class _Record:
     """What is known of one sandbox's files."""
 
-    first: Usage
+    first: DiskUsage
     first_filled: _Filled
-    last: Usage
+    last: DiskUsage
     filled: _Filled
     counted_at: float = field(default_factory=time.monotonic)
 
@@ -75,7 +75,7 @@ class _Record:
         seen = self.last.size - self.first.size
         return max(seen, self.filled.size - self.first_filled.size) if self.last.has_hidden else seen
 
-    def may_exceed(self, limits: Limits, filled: _Filled) -> bool:
+    def may_exceed(self, limits: SandboxLimits, filled: _Filled) -> bool:
         """Whether half of what was left of the quota may be gone."""
         return (
             filled.size - self.filled.size > (limits.disk_mb * _MB - self.last.size) // 2
@@ -83,12 +83,12 @@ class _Record:
         )
 
 
-class DiskWatch:
+class DiskMonitor:
     def __init__(self, reserve: DiskReserve) -> None:
         self._reserve = reserve
         self._records: dict[Watched, _Record] = {}
 
-    async def watch(self, sandbox: Watched, first: Awaitable[Usage]) -> None:
+    async def watch(self, sandbox: Watched, first: Awaitable[DiskUsage]) -> None:
         """Hold a sandbox to its quota, until it has ended; `first` is what there was when it was opened."""
         try:
             filled = _filled(sandbox.directories)
@@ -137,7 +137,7 @@ class DiskWatch:
                 if one.order_id == largest.order_id:
                     _stop(one, what)
 
-    async def _count(self, sandbox: Watched) -> Usage:
+    async def _count(self, sandbox: Watched) -> DiskUsage:
         filled, processes = _filled(sandbox.directories), processes_below(sandbox.pid)
         usage = await asyncio.to_thread(measure, sandbox.directories, sandbox.limits, processes)
         if (known := self._records.get(sandbox)) is not None:  # else it has ended meanwhile
