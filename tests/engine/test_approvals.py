@@ -9,7 +9,7 @@ from journeyman.engine.approvals import Siblings, apply_decisions, approved, dec
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.transitions import suspend
 from journeyman.errors import Conflict, NotAllowed
-from journeyman.git.commits import Message
+from journeyman.git.commits import CommitMessage
 from journeyman.work_orders.order import WorkOrder
 from journeyman.workflows.loader import load_workflow
 from tests.git.repositories import ADA, make_repository
@@ -46,7 +46,9 @@ async def commit(resources: WorkerResources, order: WorkOrder, step: str) -> Non
     _, workspace = await resources.checkout.prepare(order)
     (workspace.tree / f"{step}.txt").write_text("new\n")
     order_id = order.agent_work_order_id
-    message = Message(subject=step, order_id=order_id, phase="implementing", step=step, round=order.round)
+    message = CommitMessage(
+        subject=step, order_id=order_id, phase="implementing", step=step, round=order.round
+    )
     assert await workspace.commit(message, author=ADA)
 
 

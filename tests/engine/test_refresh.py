@@ -17,7 +17,7 @@ from journeyman.events import log
 from journeyman.events.types import GitBranchMoved
 from journeyman.forges.base import Remote
 from journeyman.forges.local import LocalForge
-from journeyman.git.commits import Message
+from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import Mirror
 from journeyman.git.remote_branch import newest_head
 from journeyman.git.workspace import Workspace
@@ -81,7 +81,7 @@ class Case:
 
 async def commit(workspace: Workspace, order_id: str, name: str) -> str:
     (workspace.tree / name).write_text("by the agent\n")
-    message = Message(subject=f"Write {name}", order_id=order_id, phase="implementing", step="build")
+    message = CommitMessage(subject=f"Write {name}", order_id=order_id, phase="implementing", step="build")
     commit_sha = await workspace.commit(message, author=ADA)
     assert commit_sha is not None
     return commit_sha

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from journeyman.forges.base import Person, Remote
-from journeyman.git.commits import Message
+from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspace, Workspaces
@@ -67,8 +67,8 @@ def remote_of(path: Path) -> Remote:
     return Remote(path.resolve().as_uri())
 
 
-def message(subject: str = "Do it", *, subtask: int | None = None, round: int | None = None) -> Message:
-    return Message(
+def message(subject: str = "Do it", *, subtask: int | None = None, round: int | None = None) -> CommitMessage:
+    return CommitMessage(
         subject=subject, order_id=ORDER, phase="implementing", step="build", subtask=subtask, round=round
     )
 

@@ -3,14 +3,14 @@
 import pytest
 
 from journeyman.forges.base import Person
-from journeyman.git.commits import Message, identity
+from journeyman.git.commits import CommitMessage, identity
 from journeyman.work_orders.order import branch_name_of
 
 
 def text_of(
     subject: str = "Add it", body: str = "", subtask: int | None = None, round: int | None = None
 ) -> str:
-    return Message(
+    return CommitMessage(
         subject=subject,
         body=body,
         order_id="wo-abc12345",
@@ -76,7 +76,7 @@ def test_an_author_without_a_usable_name_is_journeyman() -> None:
     ],
 )
 def test_a_strangers_words_call_nobody_close_nothing_and_skip_no_checks(words: str) -> None:
-    text = Message(
+    text = CommitMessage(
         subject=words, body=f"Because of\n{words}", order_id="wo-abc12345", phase="implementing", step="build"
     ).text
     assert words not in text

@@ -10,8 +10,8 @@ from journeyman.engine.repositories import Repositories
 from journeyman.engine.workspaces import OpenWorkspaces
 from journeyman.events.types import GitBranchCreated, GitCommitCreated
 from journeyman.git.branches import create_branch, revert_to
-from journeyman.git.bundles import unpack
-from journeyman.git.commits import Message
+from journeyman.git.bundles import apply_bundle
+from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
@@ -41,7 +41,7 @@ class Checkout:
             order = await self._begin(order, mirror)
         if (bundle := await self.handover.newer_bundle(order_id)) is not None:
             await self.workspaces.remove(order_id)
-            await unpack(mirror, bundle.refs, bundle.content)
+            await apply_bundle(mirror, bundle.refs, bundle.content)
         await emit_commands_found(self.repositories.commands, self.orders, order, mirror)
         if order.start_commit_sha is not None:
             await self._start_from(order, mirror)
@@ -86,7 +86,7 @@ class Checkout:
     async def _set_back(self, order: WorkOrder, mirror: Mirror, head: str, start: str) -> None:
         assert order.base_commit_sha is not None
         order_id, branch = order.agent_work_order_id, order.git_branch_name
-        message = Message(
+        message = CommitMessage(
             subject=f"Set back to {start[:10]}",
             body="What came after it is done again.",
             order_id=order_id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.store import Bundle, Claims
-from journeyman.git.bundles import pack, unpack
+from journeyman.git.bundles import apply_bundle, create_bundle
 from journeyman.git.mirror import Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.work_orders.order import WorkOrder
@@ -29,7 +29,7 @@ class Handover:
 
     async def save(self, orders: WorkOrders, order_id: str, workspace: Workspace) -> None:
         """Save the order's work where another machine finds it; only for whoever holds the order."""
-        if self.is_shared and (packed := await pack(workspace)) is not None:
+        if self.is_shared and (packed := await create_bundle(workspace)) is not None:
             await self.claims.save_bundle(orders, order_id, Bundle(self.worker_id, *packed))
 
     async def newer_bundle(self, order_id: str) -> Bundle | None:
@@ -45,7 +45,7 @@ class Handover:
     async def unpack_from(self, order_id: str, mirror: Mirror) -> None:
         """Bring into the mirror what any worker saved of an order."""
         if self.is_shared and (bundle := await self.claims.bundle(order_id)) is not None:
-            await unpack(mirror, bundle.refs, bundle.content)
+            await apply_bundle(mirror, bundle.refs, bundle.content)
 
 
 async def current_mirror(repositories: Repositories, handover: Handover, order: WorkOrder) -> Mirror:
@@ -55,5 +55,5 @@ async def current_mirror(repositories: Repositories, handover: Handover, order: 
     if bundle is not None:
         if not mirror.path.exists():
             mirror = await repositories.refresh(order)
-        await unpack(mirror, bundle.refs, bundle.content)
+        await apply_bundle(mirror, bundle.refs, bundle.content)
     return mirror

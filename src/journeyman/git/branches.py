@@ -1,7 +1,7 @@
 """Where an order's branch begins when that is not the repository's own branch, and how it is set back."""
 
 from journeyman.forges.base import Person
-from journeyman.git.commits import Message, identity
+from journeyman.git.commits import CommitMessage, identity
 from journeyman.git.mirror import Mirror
 from journeyman.git.refs import ORDERS, checked_commit
 from journeyman.git.run import git
@@ -19,7 +19,7 @@ async def create_branch(mirror: Mirror, order_id: str, branch: str, *, base: str
 
 
 async def revert_to(
-    mirror: Mirror, branch: str, head: str, start: str, message: Message, author: Person
+    mirror: Mirror, branch: str, head: str, start: str, message: CommitMessage, author: Person
 ) -> str:
     """A commit after the head that holds what an earlier one held; returns its name."""
     made = await git(

@@ -19,7 +19,7 @@ from journeyman.git.workspace import Workspace
 LARGEST_BYTES = 100_000_000
 
 
-async def pack(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
+async def create_bundle(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
     """The order's refs and what is needed to make them; None when there is nothing beyond the base."""
     branch, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}"
     snapshots = f"{SNAPSHOTS}{workspace.order_id}/"
@@ -46,7 +46,7 @@ async def pack(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
     return wanted, answer.output
 
 
-async def unpack(mirror: Mirror, refs: Mapping[str, str], content: bytes) -> None:
+async def apply_bundle(mirror: Mirror, refs: Mapping[str, str], content: bytes) -> None:
     """Make the refs in the mirror as they were when they were packed. Safe to repeat: the same again."""
     known = await mirror.refs(*refs)
     if all(known.get(name) == commit for name, commit in refs.items()):

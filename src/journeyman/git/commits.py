@@ -18,7 +18,7 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
+class CommitMessage:
     subject: str
     body: str = ""
     order_id: str

@@ -16,7 +16,7 @@ from pathlib import Path
 from journeyman.errors import WorkspaceUnreadable
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
-from journeyman.git.commits import JOURNEYMAN, Message
+from journeyman.git.commits import JOURNEYMAN, CommitMessage
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.loose_objects import move_branch, write_commit
@@ -87,7 +87,7 @@ class Workspace:
 
     async def commit(
         self,
-        message: Message,
+        message: CommitMessage,
         *,
         author: Person,
         records: Mapping[str, bytes] | None = None,

@@ -29,7 +29,7 @@ from journeyman.sandboxes.quota import measure
 from journeyman.sandboxes.relay import relay
 from journeyman.sandboxes.reserve import DiskReserve
 from journeyman.sandboxes.scratch import Scratch, Scratches
-from journeyman.sandboxes.supervisor_connection import Reply, SupervisorConnection
+from journeyman.sandboxes.supervisor_connection import SupervisorConnection, SupervisorReply
 from journeyman.settings import Settings
 
 _PATIENCE = 30.0
@@ -146,7 +146,7 @@ class LocalSandbox:
         room: int = 0,
         on_output: OnOutput | None = None,
         time: float = 0,
-    ) -> Reply:
+    ) -> SupervisorReply:
         """Ask the supervisor; one that stays silent for longer than `time` and some patience is gone."""
         try:
             async with asyncio.timeout(time + _PATIENCE):

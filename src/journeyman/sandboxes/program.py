@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from journeyman.sandboxes.fd_channel import FdChannel
-from journeyman.sandboxes.supervisor_connection import Reply, SupervisorConnection
+from journeyman.sandboxes.supervisor_connection import SupervisorConnection, SupervisorReply
 
 _UNREAD_BYTES = 1_000_000
 """Above this a program has to wait for whoever reads it. Lines are put together, and limited, by readers."""
@@ -24,7 +24,7 @@ class Program:
         self,
         connection: SupervisorConnection,
         request: int,
-        ended: asyncio.Future[Reply],
+        ended: asyncio.Future[SupervisorReply],
         stdin: asyncio.StreamWriter,
         stdout: asyncio.StreamReader,
         stderr: asyncio.StreamReader,
@@ -55,7 +55,7 @@ class Program:
             await self._quell()
         await asyncio.gather(self._ended, return_exceptions=True)
 
-    async def _end(self, ended: asyncio.Future[Reply]) -> int:
+    async def _end(self, ended: asyncio.Future[SupervisorReply]) -> int:
         loop = asyncio.get_running_loop()
         try:
             answer = await ended

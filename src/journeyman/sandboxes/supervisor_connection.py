@@ -17,7 +17,7 @@ _LONGEST_FRAME = 65_536
 
 
 @dataclass(frozen=True)
-class Reply:
+class SupervisorReply:
     data: bytes
     code: int
     timed_out: bool
@@ -26,7 +26,7 @@ class Reply:
 
 @dataclass
 class _Waiting:
-    future: asyncio.Future[Reply]
+    future: asyncio.Future[SupervisorReply]
     room: int
     on_output: OnOutput | None
     data: bytearray = field(default_factory=bytearray)
@@ -56,7 +56,7 @@ class SupervisorConnection(asyncio.Protocol):
 
     async def ask(
         self, kind: bytes, fields: Sequence[bytes], *, room: int = 0, on_output: OnOutput | None = None
-    ) -> Reply:
+    ) -> SupervisorReply:
         """Send one request and wait for its answer of at most `room` bytes."""
         request, answer = self.begin(kind, fields, room=room, on_output=on_output)
         try:
@@ -78,7 +78,7 @@ class SupervisorConnection(asyncio.Protocol):
         room: int = 0,
         on_output: OnOutput | None = None,
         ahead: Callable[[int], None] | None = None,
-    ) -> tuple[int, asyncio.Future[Reply]]:
+    ) -> tuple[int, asyncio.Future[SupervisorReply]]:
         """Send one request, after `ahead` was told its number; the number and the answer to come."""
         if self._transport is None or self._transport.is_closing():
             raise self._lost()
@@ -146,7 +146,7 @@ class SupervisorConnection(asyncio.Protocol):
         elif kind == b"E":
             code, timed_out = map(int, body.split())
             data = bytes(waiting.data)
-            waiting.future.set_result(Reply(data, code, bool(timed_out), waiting.truncated))
+            waiting.future.set_result(SupervisorReply(data, code, bool(timed_out), waiting.truncated))
         elif kind == b"X":
             number = int(body)
             if number == errno.EROFS:

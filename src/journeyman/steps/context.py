@@ -47,7 +47,7 @@ from journeyman.events.types import (
 from journeyman.failpoints import failpoint
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.gateway.accounts import Account
-from journeyman.git.commits import Message
+from journeyman.git.commits import CommitMessage
 from journeyman.git.policy import CommitPolicy
 from journeyman.git.trees import LeftOut
 from journeyman.git.workspace import Workspace
@@ -250,7 +250,7 @@ class StepContext:
             f".journeyman/{self.order_id}/{name}": content for name, content in (records or {}).items()
         }
         in_tree = records if self.settings.records == "tree" else {}
-        message = Message(
+        message = CommitMessage(
             subject=subject,
             body=body,
             order_id=self.order_id,
