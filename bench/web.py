@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from bench.measuring import Row, Table, asked_to_be_quick
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, make_repository
-from tests.web.test_quality import many_events, tell
+from tests.web.long_orders import append_events, many_events
 
 _EVENTS = 5000
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
@@ -54,7 +54,7 @@ def main() -> int:
             model = product.script("built", builds(FIXED))
             order = product.submit(make_repository(place / "a"), model, workflow_type="agent_workflow_build")
             product.finish(order)
-            tell(product, order, list(many_events(_EVENTS)))
+            append_events(product, order, list(many_events(_EVENTS)))
             with plain_page() as plain_url:
                 addresses = {"ours": f"{product.url}/orders/{order}", "plain": plain_url}
                 figures: dict[str, list[dict[str, float]]] = {"ours": [], "plain": []}

@@ -261,3 +261,13 @@ def git(repository: Path, *arguments: str) -> str:
         text=True,
     )
     return done.stdout.strip()
+
+
+def problem_of(answer: httpx2.Response, status: int) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = answer.json()
+    assert problem["status"] == status
+    assert {"type", "title", "detail", "hint", "category"} <= problem.keys()
+    assert problem["detail"]
+    return problem

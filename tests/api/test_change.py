@@ -10,8 +10,7 @@ from journeyman.agents.base import About
 from journeyman.database import Database
 from journeyman.settings import SETTING_NAMES, Settings, load_settings
 from journeyman.workflows.loader import load_workflow
-from tests.api.parts import ORDERS, Api, IdleAgent, git, served
-from tests.api.test_submission import problem_of
+from tests.api.parts import ORDERS, Api, IdleAgent, git, problem_of, served
 
 PULLS = "/api/local-forge/pull-requests"
 

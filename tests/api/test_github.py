@@ -11,8 +11,7 @@ from pydantic import SecretStr
 
 from journeyman.database import Database
 from journeyman.settings import Settings
-from tests.api.parts import ORDERS, Api, git, served
-from tests.api.test_submission import problem_of
+from tests.api.parts import ORDERS, Api, git, problem_of, served
 from tests.standins.github import GitHubStandIn
 
 

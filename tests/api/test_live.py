@@ -12,8 +12,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from tests.api.parts import ORDERS, Api
-from tests.api.test_submission import problem_of
+from tests.api.parts import ORDERS, Api, problem_of
 
 
 @asynccontextmanager

@@ -13,8 +13,7 @@ from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import Readiness
 from journeyman.settings import Settings
 from journeyman.work_orders.order import Evidence, StepRecord
-from tests.api.parts import ORDERS, Api, EmptyYard, git, local_repository, served
-from tests.api.test_submission import problem_of
+from tests.api.parts import ORDERS, Api, EmptyYard, git, local_repository, problem_of, served
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from journeyman.database import Database
 from journeyman.sandboxes.base import Readiness
 from journeyman.settings import Settings
-from tests.api.parts import ORDERS, Api, EmptyYard, IdleAgent, git, served
+from tests.api.parts import ORDERS, Api, EmptyYard, IdleAgent, git, problem_of, served
 
 CONTRACT = {
     "agent_work_order_id",
@@ -53,16 +52,6 @@ CONTRACT = {
     "active_seconds",
     "active_since",
 }
-
-
-def problem_of(answer: httpx2.Response, status: int) -> dict[str, Any]:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem: dict[str, Any] = answer.json()
-    assert problem["status"] == status
-    assert {"type", "title", "detail", "hint", "category"} <= problem.keys()
-    assert problem["detail"]
-    return problem
 
 
 async def test_an_order_is_stored_handed_to_the_engine_and_answered_with_the_contracts_fields(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.damage import of_a_newer_version, overwritten_page, used_home
 from tests.cli.jm import Terminal
-from tests.cli.test_refusals import of_a_newer_version, overwritten_page, used_home
 
 
 async def findings(home: Path, **environment: str) -> dict[str, list[dict[str, Any]]]:

@@ -1,6 +1,5 @@
 """What keeps a command from working is said in one line and what to do, and never as a traceback."""
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,44 +9,18 @@ import pytest
 
 from journeyman.errors import StoreDamaged
 from journeyman.files.databases import check_database
-from journeyman.migrations.upgrade import migrate
+from tests.cli.damage import (
+    emptied,
+    not_a_database,
+    of_a_newer_version,
+    overwritten_page,
+    truncated,
+    used_home,
+)
 from tests.cli.jm import Ended, Terminal
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=1"
 SERVE = ("serve", "--port", "0")
-
-
-def used_home(home: Path) -> Path:
-    migrate(f"sqlite:///{home / 'journeyman.db'}")
-    (home / "worker-id").write_text("worker-1\n")
-    return home
-
-
-def truncated(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def emptied(path: Path) -> None:
-    os.truncate(path, 0)
-
-
-def not_a_database(path: Path) -> None:
-    path.write_bytes(b"hello, I am not a database\n" * 400)
-
-
-def overwritten_page(path: Path) -> None:
-    """The page of a table that no start reads: only a check finds it."""
-    with closing(sqlite3.connect(path)) as file:
-        [(page,)] = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'evidence'").fetchall()
-        [(size,)] = file.execute("PRAGMA page_size").fetchall()
-    with path.open("r+b") as file_of_bytes:
-        file_of_bytes.seek((page - 1) * size)
-        file_of_bytes.write(os.urandom(size))
-
-
-def of_a_newer_version(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as file, file:
-        file.execute("UPDATE alembic_version SET version_num = '9999'")
 
 
 def check_said(said: Ended, *words: str) -> None:

@@ -173,3 +173,13 @@ class Product:
     def events(self, order_id: str) -> list[dict[str, Any]]:
         """The events of a finished order."""
         return list(self.follow(order_id))
+
+
+def run_jm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [Path(sys.prefix) / "bin" / "jm", *arguments],
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )

@@ -67,3 +67,15 @@ def builds(content: str, contains: str | None = None, role: str = "build") -> di
     when = {"role": role} | ({"contains": contains} if contains else {})
     replies = [calls("write_file", path="adder.py", content=content), says("Done.")]
     return {"when": when, "replies": replies}
+
+
+LASTING: dict[str, Any] = {
+    "when": {"role": "build"},
+    "replies": [
+        calls("write_file", path="adder.py", content=FIXED),
+        calls("write_file", path="notes.txt", content="an untracked file\n"),
+        calls("shell", command="test -e /workspace/go || { setsid sleep 600 & sleep 600; }"),
+        says("Done."),
+    ],
+}
+"""A turn whose command does not end by itself, nor does what it left in the background."""

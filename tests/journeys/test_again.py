@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, builds, git, make_repository, says
-from tests.journeys.test_prompts import finish_round, prompt
+from tests.journeys.rounds import finish_round, prompt
 
 OTHERWISE = "def add(a, b):\n    return sum((a, b))\n"
 

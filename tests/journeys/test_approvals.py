@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.product import Product
+from tests.journeys.product import Product, run_jm
 from tests.journeys.repositories import FIXED, builds, git, make_repository
-from tests.journeys.test_refusals import run_jm
 
 GATED = """name: gated
 description: A person has the last word.

@@ -1,50 +1,24 @@
 """What orders leave goes by policy: shown first, then cleared away, and what is still needed stays."""
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from journeyman.settings import SETTING_NAMES
 from tests.faults.waiting import wait_for
+from tests.journeys.cleanup import HANGS, cleanup, mirror_refs, wait_for_half
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, builds, calls, git, make_repository, says
+from tests.journeys.repositories import FIXED, builds, git, make_repository
 
 AT_ONCE = {name: "0" for name in SETTING_NAMES if name.startswith("JOURNEYMAN_KEEP_")}
-WAITS = "[ -e half.txt ] && mv half.txt found.txt || { echo half done > half.txt; sleep 600; }"
-HANGS: dict[str, Any] = {
-    "when": {"role": "build"},
-    "replies": [calls("shell", command=WAITS), says("Done.")],
-}
-
-
-def wait_for_half(product: Product, order_id: str) -> None:
-    """Half of the work is done, and nothing of it is committed."""
-    product.until(order_id, lambda event: event["type"] == "tool_call_started" and event["tool"] == "shell")
-    half = product.home / "workspaces" / order_id / "tree" / "half.txt"
-    while not half.exists() or not half.read_text():
-        time.sleep(0.01)
 
 
 @pytest.fixture
 def product(home: Path) -> Iterator[Product]:
     with Product(home, **AT_ONCE) as product:
         yield product
-
-
-def cleanup(product: Product, *, dry_run: bool = False) -> list[str]:
-    answer = product.request("POST", "/api/cleanup", json={"dry_run": dry_run})
-    assert answer.status_code == 200, answer.text
-    removed: list[str] = answer.json()["removed"]
-    return removed
-
-
-def mirror_refs(product: Product) -> list[str]:
-    [mirror] = (product.home / "mirrors").glob("*.git")
-    return git(mirror, "for-each-ref", "--format=%(refname)").splitlines()
 
 
 def test_what_a_merged_order_left_is_shown_and_then_goes(product: Product, tmp_path: Path) -> None:

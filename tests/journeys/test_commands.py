@@ -9,7 +9,7 @@ import pytest
 from tests.agents.installed import INSTALLED
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, calls, git, make_repository, says
-from tests.journeys.test_prompts import finish_round, prompt
+from tests.journeys.rounds import finish_round, prompt
 
 FIX = "---\ndescription: Repair a module\nargument-hint: [module]\n---\nRepair the module named $1 at once.\n"
 ASK = "Say in one sentence: $ARGUMENTS\n"

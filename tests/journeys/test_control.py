@@ -2,34 +2,21 @@
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.journeys.product import Product
-from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
+from tests.journeys.repositories import (
+    BROKEN,
+    FIXED,
+    LASTING,
+    PLANS,
+    builds,
+    git,
+    make_repository,
+)
+from tests.journeys.rounds import control, in_the_command
 from tests.journeys.traces import check_story, processes_of
-
-LASTING: dict[str, Any] = {
-    "when": {"role": "build"},
-    "replies": [
-        calls("write_file", path="adder.py", content=FIXED),
-        calls("write_file", path="notes.txt", content="an untracked file\n"),
-        calls("shell", command="test -e /workspace/go || { setsid sleep 600 & sleep 600; }"),
-        says("Done."),
-    ],
-}
-
-
-def in_the_command(event: dict[str, Any]) -> bool:
-    return bool(event["type"] == "tool_call_started" and event["tool"] == "shell")
-
-
-def control(product: Product, order_id: str, action: str, status: int = 202) -> dict[str, Any]:
-    answer = product.request("POST", f"/api/agent-work-orders/{order_id}/{action}")
-    assert answer.status_code == status, answer.text
-    result: dict[str, Any] = answer.json()
-    return result
 
 
 def has(repository: Path, blob: str, content: str) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from tests.journeys.conftest import Hosted, Hosting
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, TESTS, builds, calls, git, says
-from tests.journeys.test_prompts import finish_round, prompt
+from tests.journeys.rounds import finish_round, prompt
 from tests.standins.github import GitHubStandIn
 
 WAITS = "until [ -e go ]; do sleep 0.02; done; rm go"

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
+from tests.journeys.rounds import finish_round, prompt
 
 MORE: dict[str, Any] = {
     "when": {"role": "build", "contains": "Add a changelog"},
@@ -25,26 +26,6 @@ WAITS: dict[str, Any] = {
         says("Done."),
     ],
 }
-
-
-def prompt(product: Product, order_id: str, text: str, status: int = 200, **more: Any) -> dict[str, Any]:
-    body = {"agent_work_order_id": order_id, "prompt_text": text, **more}
-    answer = product.request("POST", f"/api/agent-work-orders/{order_id}/prompt", json=body)
-    assert answer.status_code == status, answer.text
-    result: dict[str, Any] = answer.json()
-    return result
-
-
-def finish_round(product: Product, order_id: str, round: int) -> dict[str, Any]:
-    """Wait for the end of a round."""
-    seen = 0
-    while True:
-        for event in product.follow(order_id, after=seen):
-            seen = event["sequence"]
-        order = product.order(order_id)
-        started = [event for event in product.follow(order_id) if event["type"] == "agent_work_order_started"]
-        if started and started[-1]["round"] == round and order["status"] in ("completed", "failed"):
-            return order
 
 
 def test_work_asked_for_afterwards_goes_on_the_same_branch_and_pull_request(

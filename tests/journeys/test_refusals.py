@@ -1,12 +1,10 @@
 """Repositories that cannot be worked on, and servers that may not start: said plainly, nothing left."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.journeys.product import Product
+from tests.journeys.product import Product, run_jm
 from tests.journeys.repositories import git, make_repository
 
 
@@ -76,13 +74,3 @@ def test_without_a_jail_every_surface_says_so(home: Path, tmp_path: Path) -> Non
         assert created["isolation"] == "none"
         shown = run_jm("show", order_id, JOURNEYMAN_HOME=str(home), JOURNEYMAN_URL=product.url)
         assert "isolation" in (shown.stdout + shown.stderr).lower()
-
-
-def run_jm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [Path(sys.prefix) / "bin" / "jm", *arguments],
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import fresh_postgres_url
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, git, make_repository, says
-from tests.journeys.test_prompts import finish_round, prompt
+from tests.journeys.rounds import finish_round, prompt
 
 BUILD = "agent_workflow_build"
 

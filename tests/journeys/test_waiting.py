@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.jm import Terminal
+from tests.journeys.cleanup import HANGS, cleanup, mirror_refs, wait_for_half
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, git, make_repository
-from tests.journeys.test_cleanup import HANGS, cleanup, mirror_refs, wait_for_half
-from tests.journeys.test_control import control
+from tests.journeys.rounds import control
 from tests.standins.model_server import ModelServer, Reply, in_order
 
 WRITES = (Reply(tools=[("write_file", {"path": "adder.py", "content": FIXED})]), Reply(text="Done."))

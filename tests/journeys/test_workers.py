@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import fresh_postgres_url
 from tests.journeys.product import Product
-from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
-from tests.journeys.test_control import LASTING, control, in_the_command
+from tests.journeys.repositories import FIXED, LASTING, PLANS, builds, calls, git, make_repository, says
+from tests.journeys.rounds import control, in_the_command
 from tests.journeys.traces import check_story, processes_of
 
 LEASE_SECONDS = 3

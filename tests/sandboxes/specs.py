@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import subprocess
+import sys
 from pathlib import Path
 
 from journeyman.sandboxes.base import SandboxLimits, SandboxSpec
@@ -90,3 +91,13 @@ def control_groups_of(order_id: str) -> list[Path]:
             with contextlib.suppress(FileNotFoundError):  # other tests come and go beside this one
                 found += [parent / name for name in os.listdir(parent) if name.startswith(f"{order_id}.")]
     return found
+
+
+def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.sandboxes.hold_sandbox", str(home), str(spec.tree), spec.order_id],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **({"PATH": path} if path else {})},
+        stdout=subprocess.PIPE,
+        text=True,
+    )

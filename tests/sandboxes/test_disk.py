@@ -18,8 +18,7 @@ from journeyman.sandboxes.quota import DiskUsage, measure
 from journeyman.sandboxes.reserve import Disk, DiskReserve
 from journeyman.settings import Settings
 from tests.faults.waiting import wait_for
-from tests.sandboxes.specs import spec_for
-from tests.sandboxes.test_local import hold
+from tests.sandboxes.specs import hold, spec_for
 
 _MB = 1024 * 1024
 _NEVER = "head -c 40M /dev/zero > {0}; sleep 1000"

@@ -3,8 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,7 @@ from journeyman.errors import SandboxUnavailable
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
-from tests.sandboxes.specs import control_groups_of, processes_of, spec_for, wait_until_gone
-
-
-def hold(home: Path, spec: SandboxSpec, *, path: str | None = None) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.sandboxes.hold_sandbox", str(home), str(spec.tree), spec.order_id],
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, **({"PATH": path} if path else {})},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+from tests.sandboxes.specs import control_groups_of, hold, processes_of, spec_for, wait_until_gone
 
 
 async def test_when_journeyman_is_killed_its_jails_end(

@@ -14,7 +14,7 @@ from tests.house.source import ROOT
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, make_repository
 from tests.web.conftest import GATED
-from tests.web.test_journeys import open_panel, status
+from tests.web.pages import open_panel, status
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1360, "height": 850}

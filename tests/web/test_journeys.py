@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
+from tests.web.pages import open_panel, status
 
 SLOW = {
     "when": {"role": "build"},
@@ -22,17 +23,6 @@ SLOW = {
     ],
 }
 LASTING = {"when": {"role": "build"}, "replies": [calls("shell", command="sleep 600"), says("Done.")]}
-
-
-def status(page: Page, word: str) -> None:
-    """Wait until the header says so."""
-    expect(page.locator("header").get_by_text(word, exact=True)).to_be_visible()
-
-
-def open_panel(page: Page, name: str) -> None:
-    page.get_by_role("navigation", name="Panels").get_by_role("button", name=name).locator(
-        "visible=true"
-    ).click()
 
 
 def shown_texts(page: Page) -> list[str]:

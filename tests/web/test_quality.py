@@ -1,64 +1,21 @@
 """Long stories, hostile words, small screens, and people who use no mouse or see otherwise."""
 
-import asyncio
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from journeyman.access.redaction import Redactor
-from journeyman.database import Database, database_url
-from journeyman.events.feed import Feed
-from journeyman.events.types import AgentText, Event, ToolCallCompleted, ToolCallStarted
-from journeyman.work_orders.store import WorkOrders
-from tests.house.source import ROOT
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, NEVER, PLANS, builds, calls, make_repository, says
-from tests.web.test_journeys import open_panel, status
+from tests.web.long_orders import append_events, many_events
+from tests.web.pages import open_panel, settled, status, violations
 
-AXE = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text()
 HOSTILE = (
     '<img src=x onerror="window.owned=1"><script>window.owned=1</script> '
     "[press me](javascript:window.owned=1) ![pixel](https://evil.example/pixel.png) "
     "<iframe src=https://evil.example></iframe> <a href=https://evil.example>out</a>"
 )
-
-
-def many_events(count: int) -> Iterator[Event]:
-    for number in range(count // 5):
-        call = f"call-{number}"
-        yield AgentText(step="build", text=f"Thought {number} ")
-        yield AgentText(step="build", text="goes on.")
-        yield ToolCallStarted(
-            step="build", call_id=call, tool="shell", arguments={"command": f"echo {number}"}
-        )
-        yield ToolCallCompleted(
-            step="build",
-            call_id=call,
-            tool="shell",
-            ok=True,
-            exit_code=0,
-            duration_seconds=0.1,
-            output="x\n" * 50,
-        )
-        yield AgentText(step="build", text=f"\n\nDone {number}.")
-
-
-def tell(product: Product, order_id: str, events: list[Event]) -> None:
-    """Write events as the server does, beside it."""
-
-    async def write() -> None:
-        database = Database(database_url("", product.home))
-        await WorkOrders(database, Feed(database), Redactor([])).emit(order_id, *events)
-        await database.close()
-
-    # The browser's own loop runs in this thread.
-    with ThreadPoolExecutor() as aside:
-        aside.submit(asyncio.run, write()).result()
 
 
 COLOURFUL = '''"""Sums, and nothing else."""
@@ -92,7 +49,7 @@ def test_five_thousand_events_are_drawn_only_where_they_are_seen(
     model = product.script("built", builds(FIXED))
     order = product.submit(make_repository(tmp_path / "long"), model, workflow_type="agent_workflow_build")
     product.finish(order)
-    tell(product, order, list(many_events(5000)))
+    append_events(product, order, list(many_events(5000)))
     page.goto(f"{product.url}/orders/{order}")
     log = page.get_by_role("log")
     expect(log.get_by_text("Done 999.")).to_be_visible()
@@ -170,24 +127,6 @@ PAGES = [
     "/orders/{failed}",
     "/orders/{waiting}",
 ]
-
-
-def violations(page: Page, *rules: str) -> list[str]:
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE)
-    asked = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
-    found: dict[str, Any] = page.evaluate("asked => axe.run(document, asked)", asked)
-    return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in found["violations"]
-        for node in one["nodes"]
-    ]
-
-
-def settled(page: Page) -> None:
-    """Wait until nothing on the page says that it is still loading."""
-    expect(page.get_by_role("heading").or_(page.get_by_text("There is no such page")).first).to_be_visible()
-    expect(page.get_by_label("Loading", exact=False)).to_have_count(0)
 
 
 SHIFTS = """() => new Promise(done => {

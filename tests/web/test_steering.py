@@ -8,8 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, calls, git, make_repository
-from tests.web.test_journeys import open_panel, status
-from tests.web.test_quality import violations
+from tests.web.pages import open_panel, status, violations
 
 BUILD = "agent_workflow_build"
 COSTLY = {
