@@ -1,9 +1,10 @@
 # Every target is one script, so that all of it works without make too.
 # More arguments for pytest: make test ARGS="tests/house -x"
-.PHONY: run test setup lint format bench faults hostile soak lock clean web screenshots
+.PHONY: run test full setup lint format bench faults hostile soak lock clean web screenshots
 
 run: ; @scripts/run.sh
 test: ; @scripts/test.sh $(ARGS)
+full: ; @scripts/full.sh $(ARGS)
 setup: ; @scripts/setup.sh test
 lint: ; @scripts/lint.sh
 format: ; @scripts/format.sh

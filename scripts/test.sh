@@ -8,5 +8,7 @@ scripts/lint.sh
 scripts/web_test.sh
 scripts/web.sh
 
+# Each worker begins with half of the files, so that tests of one file share its server, and takes from the other
+# when it is done.
 workers=$(nproc)
-.venv/bin/pytest -n "$((workers < 4 ? workers : 4))" "$@"
+.venv/bin/pytest -n "$((workers < 4 ? workers : 4))" --dist worksteal "$@"

@@ -1,6 +1,7 @@
 """What every test may ask for: a home, settings, and databases on both stores.
 
-Nothing is skipped: a test that needs PostgreSQL and does not find it fails and says how to get it.
+Tests that take long run only with `--full`. Those that need the web UI's packages, Chromium or an agent that
+others make are skipped where these are not installed (`tests/parts.py`), but never in continuous integration.
 """
 
 import importlib
@@ -16,29 +17,48 @@ import journeyman
 from journeyman.database import Database, metadata
 from journeyman.database import database_url as async_url
 from journeyman.settings import Settings, load_settings
+from tests.house.source import ROOT
+from tests.parts import missing_parts
 from tests.postgres import PrivatePostgres
 
 _POSTGRES = pytest.StashKey[PrivatePostgres]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="also the tests that take minutes")
+    parser.addoption("--full", action="store_true", help="also the tests that are marked `lasting`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "lasting: takes long; runs by `make faults` and `make hostile`")
+    config.addinivalue_line(
+        "markers", "lasting: takes long, or repeats a promise elsewhere; runs by `make full`"
+    )
     config.addinivalue_line("markers", "as_root: mounts a disk, which only root may")
     given = getattr(config, "workerinput", {}).get("postgres_directory")
     config.stash[_POSTGRES] = PrivatePostgres(Path(given)) if given else PrivatePostgres.prepare()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Last, so that directories can mark their tests before."""
     unwanted = set() if config.getoption("--full") else {"lasting"}
     if os.geteuid() != 0:
         unwanted.add("as_root")
-    left_out = [item for item in items if unwanted & {mark.name for mark in item.iter_markers()}]
-    config.hook.pytest_deselected(items=left_out)
+    left_out = {item for item in items if unwanted & {mark.name for mark in item.iter_markers()}}
+    config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+    if not os.environ.get("CI"):
+        _skip_without_parts(items)
+
+
+def _skip_without_parts(items: list[pytest.Item]) -> None:
+    for item in items:
+        parameters = (
+            item.callspec.params.values()
+            if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+            else ()
+        )
+        for reason in missing_parts(item.path.relative_to(ROOT).as_posix(), parameters):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -30,7 +30,14 @@ def refused(stage: Stage) -> httpx2.Response:
     return stage.product.request("POST", "/api/agent-work-orders", json=body)
 
 
-@pytest.mark.parametrize("moment", ["tool_call_ended", "push_acknowledged", "teardown_started"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "push_acknowledged",
+        pytest.param("tool_call_ended", marks=pytest.mark.lasting),
+        pytest.param("teardown_started", marks=pytest.mark.lasting),
+    ],
+)
 def test_postgresql_that_crashes_in_a_round_and_comes_back_costs_nothing(
     postgres: PrivatePostgres, tmp_path: Path, moment: Moment
 ) -> None:

@@ -1,4 +1,8 @@
-"""One running product for the journeys of a file, on each store, with both kinds of forge in reach."""
+"""One running product for the journeys of a file, with both kinds of forge in reach.
+
+A journey runs on SQLite, and with `--full` on PostgreSQL as well. One that rests on what the store does, such
+as a restart, is marked `on_each_store` and always runs on both.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,7 +24,11 @@ def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHubStandIn]:
         yield github
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+STORES = ("sqlite", "postgresql")
+on_each_store = pytest.mark.parametrize("product", STORES, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.lasting)])
 def product(
     request: pytest.FixtureRequest,
     pytestconfig: pytest.Config,

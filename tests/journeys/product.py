@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-_PATIENCE_SECONDS = 90.0
+_LONGEST_WAIT_SECONDS = 90.0
 _VENV = Path(sys.prefix)
 
 
@@ -39,7 +39,7 @@ class Product:
         }
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
-        self._client = httpx2.Client(timeout=_PATIENCE_SECONDS)
+        self._client = httpx2.Client(timeout=_LONGEST_WAIT_SECONDS)
 
     def start(self, **environment: str) -> "Product":
         """Start the server; what is given here holds for this start alone."""
@@ -65,7 +65,7 @@ class Product:
 
     def await_log(self, *words: str) -> None:
         """Wait until one line of the log has all of these words."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+        deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
         while time.monotonic() < deadline:
             if any(all(word in line for word in words) for line in self.said().splitlines()):
                 return
@@ -84,7 +84,7 @@ class Product:
     def wait_for_end(self) -> None:
         """Wait until the server has ended by itself."""
         assert self._process is not None
-        self._process.wait(_PATIENCE_SECONDS)
+        self._process.wait(_LONGEST_WAIT_SECONDS)
         self.kill()
 
     def stop(self) -> int:
@@ -94,7 +94,7 @@ class Product:
         if self._process is None:
             return 0
         self._process.send_signal(how)
-        code = self._process.wait(_PATIENCE_SECONDS)
+        code = self._process.wait(_LONGEST_WAIT_SECONDS)
         assert self._process.stdout is not None
         self._process.stdout.close()
         self.log.close()
@@ -108,10 +108,11 @@ class Product:
         self.stop()
         self._client.close()
 
-    def leftovers(self) -> list[Path]:
-        """Files of workspaces that are still there when there was time to delete them beside the work."""
-        deadline = time.monotonic() + 10
-        while found := [path for path in (self.home / "workspaces").rglob("*") if not path.is_dir()]:
+    def leftovers(self, *order_ids: str) -> list[Path]:
+        """Files of these orders' workspaces, or of all, that are still there when they should be deleted."""
+        places = [self.home / "workspaces" / name for name in order_ids or ("",)]
+        deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+        while found := [path for place in places for path in place.rglob("*") if not path.is_dir()]:
             if time.monotonic() > deadline:
                 break
             time.sleep(0.05)
@@ -181,5 +182,5 @@ def run_jm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=_LONGEST_WAIT_SECONDS,
     )

@@ -1,11 +1,14 @@
 """Steps that wait for a person: asked once, bound to a commit, and in nobody's way."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import fresh_postgres_url
+from tests.journeys.conftest import on_each_store
 from tests.journeys.product import Product, run_jm
 from tests.journeys.repositories import FIXED, builds, git, make_repository
 
@@ -29,13 +32,18 @@ steps:
 """
 
 
-@pytest.fixture
-def product(home: Path, database_url: str) -> Iterator[Product]:
-    (home / "workflows").mkdir()
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.lasting)])
+def product(
+    request: pytest.FixtureRequest, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    home = tmp_path_factory.mktemp("approvals") / "home"
+    (home / "workflows").mkdir(parents=True)
     (home / "workflows" / "gated.yaml").write_text(GATED)
     (home / "workflows" / "side_by_side.yaml").write_text(SIDE_BY_SIDE)
-    with Product(home, DATABASE_URL=database_url, JOURNEYMAN_MAX_CONCURRENT_ORDERS="1") as product:
-        yield product
+    with ExitStack() as stack:
+        url = stack.enter_context(fresh_postgres_url(pytestconfig)) if request.param == "postgresql" else ""
+        made = Product(home, DATABASE_URL=url, JOURNEYMAN_MAX_CONCURRENT_ORDERS="1")
+        yield stack.enter_context(made)
 
 
 def submit_gated(product: Product, repository: Path) -> str:
@@ -62,6 +70,7 @@ def decide(
     return result
 
 
+@on_each_store
 def test_an_approved_step_runs_and_finished_ones_do_not_run_again(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = submit_gated(product, repository)
@@ -124,7 +133,7 @@ def test_a_waiting_order_is_in_nobodys_way_and_can_be_cancelled(product: Product
     assert product.finish(other)["status"] == "completed"
     answer = product.request("POST", f"/api/agent-work-orders/{waiting}/cancel")
     assert answer.json()["agent_work_order"]["status"] == "cancelled"
-    assert product.leftovers() == []
+    assert product.leftovers(waiting, other) == []
 
 
 def open_questions(product: Product, repository: Path) -> tuple[str, Path]:
@@ -149,6 +158,7 @@ def test_an_open_question_stops_only_what_depends_on_it(product: Product, tmp_pa
     assert steps == {"slow": "completed", "after": "completed"}
 
 
+@on_each_store
 def test_every_decision_counts_whatever_the_order_does_meanwhile(product: Product, tmp_path: Path) -> None:
     """Both steps write, so the branch moves on between the decisions; nobody is asked a second time."""
     repository = make_repository(tmp_path / "adder")

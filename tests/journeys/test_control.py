@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.conftest import on_each_store
 from tests.journeys.product import Product
 from tests.journeys.repositories import (
     BROKEN,
@@ -24,6 +25,7 @@ def has(repository: Path, blob: str, content: str) -> bool:
     return shown.returncode == 0 and shown.stdout.strip() == content
 
 
+@on_each_store
 def test_a_cancelled_order_ends_at_once_with_everything_it_started(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = product.submit(
@@ -45,6 +47,7 @@ def test_a_cancelled_order_ends_at_once_with_everything_it_started(product: Prod
     assert any(has(mirror, f"{snapshot}:notes.txt", notes) for mirror in mirrors)
 
 
+@on_each_store
 def test_a_paused_order_goes_on_with_what_it_had(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = product.submit(repository, product.script("pausing", PLANS, LASTING))
@@ -82,6 +85,7 @@ def test_the_model_changes_while_the_order_is_paused_and_not_while_it_generates(
     assert called[-1] == "scripted/second"
 
 
+@on_each_store
 def test_a_paused_order_survives_a_restart(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = product.submit(repository, product.script("pausing", PLANS, LASTING))
@@ -94,6 +98,7 @@ def test_a_paused_order_survives_a_restart(product: Product, tmp_path: Path) -> 
     assert product.leftovers() == []
 
 
+@on_each_store
 def test_a_retry_goes_on_from_the_step_that_failed(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     model = product.script("learning", PLANS, builds(BROKEN))

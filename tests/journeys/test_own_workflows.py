@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import on_each_store
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, builds, calls, git, make_repository, says
 
@@ -262,6 +263,7 @@ def test_a_step_ends_at_its_time_limit_with_everything_it_started(product: Produ
     assert steps["look"]["output"]["output"].strip() == "0"
 
 
+@on_each_store
 @pytest.mark.parametrize("moment", ["commit_started", "commit_made"])
 def test_a_command_that_a_crash_cut_off_takes_effect_once(
     product: Product, tmp_path: Path, moment: str

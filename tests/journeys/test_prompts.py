@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from tests.journeys.conftest import on_each_store
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, PLANS, builds, calls, git, make_repository, says
 from tests.journeys.rounds import finish_round, prompt
@@ -84,6 +85,7 @@ def test_a_prompt_that_needs_no_change_is_answered_and_spoils_nothing(
     )
 
 
+@on_each_store
 def test_prompts_wait_in_order_while_a_round_runs_and_can_be_taken_back(
     product: Product, tmp_path: Path
 ) -> None:
@@ -110,6 +112,7 @@ def test_prompts_wait_in_order_while_a_round_runs_and_can_be_taken_back(
     assert sequences == list(range(1, len(sequences) + 1))
 
 
+@on_each_store
 def test_cancelling_an_order_takes_its_waiting_prompts_back(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     model = product.script("waits", MORE, ANSWERS, WAITS)

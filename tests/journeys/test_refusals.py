@@ -1,5 +1,6 @@
 """Repositories that cannot be worked on, and servers that may not start: said plainly, nothing left."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,11 @@ def with_too_many_files(path: Path) -> None:
         (path / "many" / str(n)).write_text("")
 
 
-@pytest.fixture
-def product(home: Path) -> Product:
-    return Product(home, JOURNEYMAN_REPOSITORY_MAX_FILES="50")
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    (home := tmp_path_factory.mktemp("refusals") / "home").mkdir()
+    with Product(home, JOURNEYMAN_REPOSITORY_MAX_FILES="50") as product:
+        yield product
 
 
 @pytest.mark.parametrize(
@@ -40,20 +43,18 @@ def test_a_repository_that_cannot_be_checked_out_fails_the_order_plainly(
     spoil(repository)
     git(repository, "add", "-A", ":!x")
     git(repository, "commit", "-q", "-m", "Spoil")
-    with product:
-        order = product.finish(product.submit(repository, "scripted/demo"))
-        assert (order["status"], order["error_category"]) == ("failed", "invalid_input"), order
-        assert said.lower() in order["error_message"].lower()
-        assert product.leftovers() == []
-        assert git(repository, "branch", "--format=%(refname:short)") == "main"
+    order = product.finish(product.submit(repository, "scripted/demo"))
+    assert (order["status"], order["error_category"]) == ("failed", "invalid_input"), order
+    assert said.lower() in order["error_message"].lower()
+    assert product.leftovers() == []
+    assert git(repository, "branch", "--format=%(refname:short)") == "main"
 
 
 def test_a_second_server_on_the_same_home_says_so_and_ends(product: Product) -> None:
-    with product:
-        second = run_jm("serve", "--port", "0", JOURNEYMAN_HOME=str(product.home))
-        assert second.returncode == 1
-        assert f"process {product.pid}" in second.stderr
-        assert product.get("/health")
+    second = run_jm("serve", "--port", "0", JOURNEYMAN_HOME=str(product.home))
+    assert second.returncode == 1
+    assert f"process {product.pid}" in second.stderr
+    assert product.get("/health")
 
 
 def test_a_server_beyond_loopback_is_refused(home: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import fresh_postgres_url
+from tests.journeys.conftest import on_each_store
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, builds, git, make_repository, says
 from tests.journeys.rounds import finish_round, prompt
@@ -19,7 +20,7 @@ def names(contains: str, **reply: Any) -> dict[str, Any]:
     return {"when": {"role": "name", "contains": contains}, "replies": [reply]}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.lasting)])
 def product(
     request: pytest.FixtureRequest, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
@@ -80,6 +81,7 @@ def test_a_branch_that_a_person_chose_stays(product: Product, tmp_path: Path) ->
     assert (order["title"], order["git_branch_name"]) == ("Make the adder add", "ada/mine")
 
 
+@on_each_store
 def test_a_restart_does_not_name_again(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     slow = builds(FIXED)

@@ -1,7 +1,6 @@
 """A real browser on the real product: the UI as it was built, Chromium without a head, the scripted model."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from playwright.sync_api import (
 
 from tests.house.source import ROOT
 from tests.journeys.product import Product
+from tests.parts import find_chromium
 
 _PATIENCE_MS = 60_000
 _SCREEN: ViewportSize = {"width": 1360, "height": 900}
@@ -27,7 +27,7 @@ expect.set_options(timeout=_PATIENCE_MS)
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
+    found = find_chromium()
     assert found, "there is no Chromium; run `make setup`"
     return found
 
