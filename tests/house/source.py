@@ -11,6 +11,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "journeyman"
+FLOOR_PLAN: tuple[frozenset[str], ...] = tuple(
+    frozenset(rooms.split())
+    for rooms in (
+        "cli",
+        "app",
+        "api",
+        "engine",
+        "steps",
+        "agents verification knowledge",
+        "gateway git",
+        "sandboxes forges",
+        "work_orders",
+        "workflows events access",
+        "migrations files",
+        "database telemetry failpoints",
+        "settings",
+        "errors",
+    )
+)
+"""From left to right; rooms of one entry lie side by side."""
 
 
 @dataclass(frozen=True)

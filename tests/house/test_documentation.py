@@ -19,6 +19,7 @@ from journeyman.cli.main import app
 from journeyman.events.types import EVENT
 from journeyman.settings import SETTING_NAMES, Settings
 from journeyman.steps import VERBS
+from tests.house.picture import PICTURE, draw
 from tests.house.source import PACKAGE, ROOT, modules
 
 _NOT_VERBS = ("steps/__init__.py", "steps/context.py", "steps/order_sandboxes.py")
@@ -82,6 +83,21 @@ def test_every_step_says_why_it_is_safe_to_repeat() -> None:
     assert steps
     silent = [m.path for m in steps if "Safe to repeat because" not in (ast.get_docstring(m.tree) or "")]
     assert not silent, "without 'Safe to repeat because …' in the docstring: " + ", ".join(silent)
+
+
+def test_the_picture_of_the_house_is_that_of_the_imports() -> None:
+    drawn = PICTURE.read_text(encoding="utf-8") if PICTURE.exists() else ""
+    assert drawn == draw(), "rooms import each other in another way now; run scripts/picture.sh"
+
+
+def test_the_ways_through_the_house_name_files_that_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "the-house.md").read_text(encoding="utf-8")
+    ways = page.partition("## Two ways through the code")[2].partition("\n## ")[0].split("From ")[1:]
+    for way in ways:
+        files = re.findall(r"^\| `([\w/.-]+)` \|", way, re.MULTILINE)
+        assert 5 < len(files) <= 12
+        assert [one for one in files if not (PACKAGE / one).is_file() and not (ROOT / one).is_file()] == []
+    assert len(ways) == 2
 
 
 @pytest.mark.parametrize(
