@@ -23,8 +23,8 @@ from journeyman.engine.transitions import what_pauses
 from journeyman.errors import Category, InvalidRepository, JourneymanError
 from journeyman.forges.github_responses import error_for_status
 from journeyman.gateway.budget import Purse
-from journeyman.gateway.budget import refusal as too_expensive
-from journeyman.gateway.faults import told_break, told_cut, told_status
+from journeyman.gateway.budget import budget_error as too_expensive
+from journeyman.gateway.faults import broken_call_error, cut_stream_error, status_error
 from journeyman.git.faults import fault_of
 from journeyman.git.push import branch_deleted
 from journeyman.sandboxes.base import Completed, SandboxSpec
@@ -44,7 +44,7 @@ NOBODYS = Redactor([])
 
 def provider(status: int, body: Any = None, *, model: str = "openai/gpt-5.5", **headers: str) -> Any:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda: told_status(status, named, body, model, NOBODYS)
+    return lambda: status_error(status, named, body, model, NOBODYS)
 
 
 def github(status: int, said: str = "", **headers: str) -> Any:
@@ -111,8 +111,8 @@ CASES: list[Case] = [
     ("provider 500", provider(500), "transient", "tried again"),
     ("provider 529", provider(529, {"error": {"message": "Overloaded"}}), "transient", "tried again"),
     ("provider 503, for an hour", provider(503, retry_after="3600"), "transient", "pauses"),
-    ("provider: reset", lambda: told_break("reset", "openai/x", NOBODYS), "transient", "tried again"),
-    ("provider: cut stream", lambda: told_cut("openai/x"), "transient", "tried again"),
+    ("provider: reset", lambda: broken_call_error("reset", "openai/x", NOBODYS), "transient", "tried again"),
+    ("provider: cut stream", lambda: cut_stream_error("openai/x"), "transient", "tried again"),
     ("provider 429", provider(429, retry_after="2"), "rate_limited", "tried again"),
     ("provider 429, for an hour", provider(429, retry_after="3600"), "rate_limited", "pauses"),
     ("provider 429 quota", provider(429, OPENAI_QUOTA), "quota", "pauses"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.gateway import Completion, Gateway, ModelCall
 from journeyman.gateway.messages import Message, UserMessage
 from journeyman.settings import Settings, load_settings
 
@@ -29,12 +29,14 @@ def prompted(text: str) -> list[Message]:
     return [UserMessage(text)]
 
 
-async def ask(gateway: Gateway, call: ModelCall, said: list[str] | None = None) -> tuple[list[str], Answer]:
+async def ask(
+    gateway: Gateway, call: ModelCall, said: list[str] | None = None
+) -> tuple[list[str], Completion]:
     """What was said and the answer; pass a list to keep what is said before a call fails."""
     said = [] if said is None else said
     async with aclosing(gateway.stream(call)) as pieces:
         async for piece in pieces:
-            if isinstance(piece, Answer):
+            if isinstance(piece, Completion):
                 return said, piece
             said.append(piece)
     raise AssertionError("the stream ended without an answer")

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 from journeyman.database import Database, database_url, metadata
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.ledger import Ledger
-from journeyman.gateway.patience import Patience
+from journeyman.gateway.limits import CallLimits
 from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.gateway.tables import model_calls
@@ -33,10 +33,10 @@ def ledger_in(database: Database, settings: Settings) -> Ledger:
 
 @asynccontextmanager
 async def open_door(
-    settings: Settings, ledger: Ledger | None = None, patience: Patience | None = None
+    settings: Settings, ledger: Ledger | None = None, limits: CallLimits | None = None
 ) -> AsyncIterator[Door]:
     async with open_database(settings) as database:
-        door = Door(settings, ledger or ledger_in(database, settings), patience=patience)
+        door = Door(settings, ledger or ledger_in(database, settings), limits=limits)
         await door.open()
         try:
             yield door

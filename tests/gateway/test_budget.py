@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from journeyman.gateway.budget import (
     OUTPUT_RESERVE_TOKENS,
     Purse,
+    admit,
+    budget_error,
     characters_in,
-    decide,
     need_of,
-    refusal,
     unpriced,
 )
 from journeyman.gateway.messages import (
@@ -47,7 +47,7 @@ def purse(
     ],
 )
 def test_a_call_goes_or_waits_for_those_under_way(purses: list[Purse], expected: str) -> None:
-    assert decide(purses) == expected
+    assert admit(purses) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_call_goes_or_waits_for_those_under_way(purses: list[Purse], expected:
     [purse(0.9), purse(10, spent=9.1), purse(10, spent=12), purse(10, spent=9.1, promised=5), purse(0)],
 )
 def test_a_call_that_does_not_fit_even_alone_is_refused(short: Purse) -> None:
-    assert decide([purse(100), short]) is short
+    assert admit([purse(100), short]) is short
 
 
 @given(
@@ -76,7 +76,7 @@ def test_at_most_one_call_ends_above_the_limit(
             most, estimated, real = waiting[0]
             promised = sum(each for each, _ in under_way)
             asked = purse(limit, spent=spent, promised=promised, estimate=most * estimated, most=most)
-            verdict = decide([asked])
+            verdict = admit([asked])
             if verdict != "wait":
                 waiting.pop(0)
             if verdict == "go":
@@ -126,7 +126,7 @@ def test_characters_of_prompt_answer_arguments_and_results_count() -> None:
     ],
 )
 def test_a_refusal_says_what_is_short_and_what_to_do(unit: Any, words: str) -> None:
-    error = refusal("openai/x", Purse("the order's budget", unit, 1, 0.5, 0, 1, 1, "Raise it."))
+    error = budget_error("openai/x", Purse("the order's budget", unit, 1, 0.5, 0, 1, 1, "Raise it."))
     assert words in error.message
     assert error.hint == "Raise it."
     assert "JOURNEYMAN_MODEL_PRICES" in unpriced("openai/x").hint

@@ -19,7 +19,7 @@ from journeyman.errors import (
     Transient,
     Unauthenticated,
 )
-from journeyman.gateway.faults import told_status
+from journeyman.gateway.faults import status_error
 
 SECRET = "sk-very-secret-key-of-a-test"
 
@@ -27,7 +27,7 @@ SECRET = "sk-very-secret-key-of-a-test"
 def told(
     status: int, body: object = None, headers: dict[str, str] | None = None, model: str = "openai/x"
 ) -> JourneymanError:
-    return told_status(status, headers or {}, body, model, Redactor([SECRET]))
+    return status_error(status, headers or {}, body, model, Redactor([SECRET]))
 
 
 def error(message: str = "", **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy import insert, text, update
 
 from journeyman.database import Database
 from journeyman.errors import BudgetExceeded, Transient
-from journeyman.gateway.budget import Need, refusal
+from journeyman.gateway.budget import Need, budget_error
 from journeyman.gateway.ledger import Ledger, purses_of
 from journeyman.gateway.messages import Tokens
 from journeyman.gateway.store import TOTAL_UNDER_WAY, ModelCalls, Spending, Sums
@@ -112,7 +112,7 @@ def test_the_budget_of_a_day_says_when_it_is_filled_up_again(home: Path) -> None
     late = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
     need = Need(tokens=1, most_tokens=1, usd=2.0, most_usd=2.0)
     refilled = {
-        purse.name: refusal("openai/x", purse).retry_after
+        purse.name: budget_error("openai/x", purse).retry_after
         for purse in purses_of(settings, Spending(None, Sums(), Sums(), Sums()), need, late)
     }
     assert refilled == {"today's budget": 60.0, "the budget of this installation": None}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from journeyman.errors import InvalidInput
-from journeyman.gateway.door.gathering import gathered
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.door.assemble import assemble
 from journeyman.gateway.gateway import Gateway, ModelCall
 from journeyman.gateway.messages import AssistantMessage, ToolResult, ToolResults, UserMessage
+from journeyman.gateway.wires.base import Wire
 from tests.gateway.calls import ask, settings_with, write_script
 from tests.gateway.door.agents import WIRES, account, answered, client_of, request
 from tests.gateway.door.agents import ask as ask_door
@@ -84,7 +84,7 @@ def test_a_broken_recording_says_where_it_lies(home: Path) -> None:
 def test_a_providers_stream_is_put_together_again(wire: Wire, standin: Any) -> None:
     tools = [("Bash", {"command": "a"}), ("Bash", {"command": "b"})]
     stream = "".join(_FRAMES[standin](Reply(text="Hello, world", tools=tools))).encode()
-    message = gathered(wire, stream, is_stream=True)
+    message = assemble(wire, stream, is_stream=True)
     assert message.text == "Hello, world"
     assert [(call.tool, json.loads(call.arguments)) for call in message.calls] == tools
-    assert gathered(wire, b"data: {\n\nnonsense", is_stream=True) == AssistantMessage("", ())
+    assert assemble(wire, b"data: {\n\nnonsense", is_stream=True) == AssistantMessage("", ())

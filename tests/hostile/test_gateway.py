@@ -22,8 +22,8 @@ from journeyman.agents.roles import ROLES
 from journeyman.database import Database
 from journeyman.errors import AgentFailed, InvalidInput
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
 from journeyman.gateway.gateway import Gateway
+from journeyman.gateway.wires.base import Wire
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings

@@ -17,7 +17,7 @@ from journeyman.agents.plan import in_one_line
 from journeyman.errors import JourneymanError, StoreUnavailable
 from journeyman.events.types import ModelCallCompleted
 from journeyman.gateway.accounts import Account
-from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.gateway import Completion, Gateway, ModelCall
 from journeyman.gateway.messages import ToolOffer, UserMessage
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.prompts import Mode
@@ -60,7 +60,7 @@ class Told(Generic[Value]):
 
     value: Value | None
     fault: str = ""
-    answer: Answer | None = None
+    answer: Completion | None = None
 
 
 class SmallModel:
@@ -79,7 +79,7 @@ class SmallModel:
         account = self._account(order, "prompt", "mode")
         return await self._ask(Wish, _MODE, text, account)
 
-    def told(self, step: Literal["prepare", "prompt"], answer: Answer) -> ModelCallCompleted:
+    def told(self, step: Literal["prepare", "prompt"], answer: Completion) -> ModelCallCompleted:
         usage = answer.usage
         return ModelCallCompleted(
             step=step,
@@ -123,12 +123,12 @@ class SmallModel:
         value = _value_in(answer, wanted)
         return Told(value, "" if value else f"{self.model} gave no answer that could be used", answer)
 
-    async def _answer(self, call: ModelCall) -> Answer:
+    async def _answer(self, call: ModelCall) -> Completion:
         async with aclosing(self._gateway.stream(call)) as pieces:
-            return [piece async for piece in pieces if isinstance(piece, Answer)][-1]
+            return [piece async for piece in pieces if isinstance(piece, Completion)][-1]
 
 
-def _value_in(answer: Answer, wanted: type[Value]) -> Value | None:
+def _value_in(answer: Completion, wanted: type[Value]) -> Value | None:
     for call in answer.message.calls:
         try:
             return wanted.model_validate_json(call.arguments)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from journeyman.api.fields import InDigits
 from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
-from journeyman.gateway.store import Line, ModelCalls
+from journeyman.gateway.store import CostRow, ModelCalls
 
 router = APIRouter(prefix="/api", tags=["costs"])
 
@@ -106,15 +106,15 @@ async def spending(services: Given, days: Annotated[int, Query(ge=1, le=366), In
     )
 
 
-def _by(lines: Iterable[Line], key: Callable[[Line], Key]) -> list[tuple[Key, list[Line]]]:
+def _by(lines: Iterable[CostRow], key: Callable[[CostRow], Key]) -> list[tuple[Key, list[CostRow]]]:
     """The lines of each key, keys in the order in which they first came."""
-    found: dict[Key, list[Line]] = {}
+    found: dict[Key, list[CostRow]] = {}
     for line in lines:
         found.setdefault(key(line), []).append(line)
     return list(found.items())
 
 
-def _sum(lines: list[Line]) -> dict[str, Any]:
+def _sum(lines: list[CostRow]) -> dict[str, Any]:
     calls = sum(line.calls for line in lines)
     unpriced = sum(line.unpriced_calls for line in lines)
     known = sum(line.cost_usd for line in lines)

@@ -1,7 +1,7 @@
-"""Who spends: every call of a model is made for somebody, and is told to them when it is over.
+"""Who spends: every call of a model is made for an account, which is notified when it is over.
 
-An account says nothing of money. What an order may spend stands with the order, where it can be
-changed while a turn runs.
+An account holds no money. An order's budget is a field of the order, so that it can be changed while a
+turn runs.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,19 +21,19 @@ class CallRecord:
     duration_seconds: float
     finish: Finish | None = None
     notice: str = ""
-    """What was odd about it, for whoever waits for the work."""
+    """What was odd about it, for the person who waits for the work."""
 
 
 OnCall = Callable[[CallRecord], Awaitable[None]]
 OnFault = Callable[[JourneymanError], None]
 
 
-async def nobody_asks(record: CallRecord) -> None:
-    """For calls that nobody wants to hear of."""
+async def ignore_call(record: CallRecord) -> None:
+    """For accounts whose calls nobody follows."""
 
 
-def nobody_minds(error: JourneymanError) -> None:
-    """For faults that nobody wants to hear of."""
+def ignore_fault(error: JourneymanError) -> None:
+    """For accounts whose faults nobody follows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Account:
     """`provider/model`: what is called, whatever an agent asks for."""
     holds_order: bool = True
     """Whether who pays holds the order: calls of it that another process began are lost then."""
-    on_call: OnCall = field(default=nobody_asks, repr=False, compare=False)
-    """Told of every answered call, before the next one is made."""
-    on_fault: OnFault = field(default=nobody_minds, repr=False, compare=False)
-    """Told of every call through the door that was not answered: its agent may try again by itself."""
+    on_call: OnCall = field(default=ignore_call, repr=False, compare=False)
+    """Called after every answered call, before the next one is made."""
+    on_fault: OnFault = field(default=ignore_fault, repr=False, compare=False)
+    """Called for every call through the door that was not answered: its agent may try again by itself."""

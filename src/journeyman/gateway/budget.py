@@ -1,10 +1,10 @@
-"""Whether a call fits into what may still be spent, decided before it is made and without doing anything.
+"""Whether a call fits into its budgets, decided before it is made: pure functions, used by the ledger.
 
-Calls at the same time share what is left, and what a call will take is not known before it is over. So
-one that fits by its estimate goes alone at once; beside others it goes only if all of them fit at their
-very most, and else waits for them. That way at most one call can end above a limit. Some providers count
-more than a request holds; by how much is learned from the calls that are over, and until one is, a multiple
-is assumed.
+Calls at the same time share what is left, and what a call costs is not known before it is over. So a call
+that fits by its estimate is admitted at once if no other is under way. Beside others it is admitted only if
+all of them fit at their maximum, and else waits for them. That way at most one call can end above a limit.
+Some providers count more tokens than a request holds; by how much is learned from the calls that are over,
+and until one is, a multiple is assumed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -88,7 +88,7 @@ class Purse:
         return max(0.0, self.limit - self.spent)
 
 
-def decide(purses: Sequence[Purse]) -> Literal["go", "wait"] | Purse:
+def admit(purses: Sequence[Purse]) -> Literal["go", "wait"] | Purse:
     """`go`, `wait` for calls under way to end, or the purse that the call does not fit into."""
     for purse in purses:
         if purse.estimate > purse.limit - purse.spent:
@@ -98,7 +98,7 @@ def decide(purses: Sequence[Purse]) -> Literal["go", "wait"] | Purse:
     return "go"
 
 
-def refusal(model: str, purse: Purse) -> BudgetExceeded:
+def budget_error(model: str, purse: Purse) -> BudgetExceeded:
     if purse.unit == "usd":
         what = f"would cost about ${purse.estimate:.4f}; ${purse.left:.4f} are left of {purse.name}"
     elif purse.unit == "tokens":

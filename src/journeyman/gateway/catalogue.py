@@ -5,6 +5,7 @@ represented by the models that are known to be worth a choice, and the list says
 """
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import JourneymanError
-from journeyman.gateway.faults import told_break, told_status
-from journeyman.gateway.providers import OFFERED, Provider, base_url_of, key_of
+from journeyman.gateway.faults import broken_call_error, status_error
+from journeyman.gateway.limits import LARGEST_ANSWER_BYTES
+from journeyman.gateway.providers import OFFERED, Provider, base_url_of, key_header, key_of
 from journeyman.settings import Settings
 
 if TYPE_CHECKING:
-    import httpx2
+    from journeyman.gateway.http_client import HttpClient
 
 _FRESH_SECONDS = 600.0
-_PATIENCE_SECONDS = 5.0
+_ANSWER_SECONDS = 5.0
 _NOT_FOR_TALKING = re.compile(
     r"embed|tts|whisper|dall-e|moderation|realtime|audio|image|transcribe|sora|veo|imagen|aqa|live"
 )
@@ -33,7 +35,7 @@ class Catalogue:
         self._redactor = redactor
         self._known: dict[Provider, tuple[float, tuple[str, ...]]] = {}
 
-    async def names(self, http: "httpx2.AsyncClient") -> tuple[dict[Provider, tuple[str, ...]], list[str]]:
+    async def names(self, http: "HttpClient") -> tuple[dict[Provider, tuple[str, ...]], list[str]]:
         """The models of every provider, and a sentence for each that has a key and could not be asked."""
         answers = await asyncio.gather(*(self._of(provider, http) for provider in OFFERED))
         names: dict[Provider, tuple[str, ...]] = {}
@@ -45,7 +47,7 @@ class Catalogue:
             names[provider] = answer
         return names, troubles
 
-    async def _of(self, provider: Provider, http: "httpx2.AsyncClient") -> tuple[str, ...] | JourneymanError:
+    async def _of(self, provider: Provider, http: "HttpClient") -> tuple[str, ...] | JourneymanError:
         key = key_of(self._settings, provider)
         if not key:
             return OFFERED[provider]
@@ -60,32 +62,36 @@ class Catalogue:
             self._known[provider] = (time.monotonic(), found)
         return found or OFFERED[provider]
 
-    async def _ask(self, provider: Provider, key: str, http: "httpx2.AsyncClient") -> tuple[str, ...]:
-        import httpx2
+    async def _ask(self, provider: Provider, key: str, http: "HttpClient") -> tuple[str, ...]:
+        from journeyman.gateway.http_client import check_headers
 
         base = base_url_of(self._settings, provider)
         address, headers = _question(provider, base, key)
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                answer = await http.get(address, headers=headers)
-        except (httpx2.HTTPError, httpx2.StreamError, TimeoutError) as error:
-            raise told_break(str(error) or "no answer", f"{provider}/…", self._redactor) from None
-        if answer.status_code != 200:
-            raise told_status(
-                answer.status_code, answer.headers, answer.content, f"{provider}/…", self._redactor
-            )
+            async with (
+                asyncio.timeout(_ANSWER_SECONDS),
+                http.request("GET", address, check_headers(headers, address)) as answer,
+            ):
+                body = await answer.read_all(LARGEST_ANSWER_BYTES)
+        except OSError as error:  # a timeout is one
+            raise broken_call_error(str(error) or "no answer", f"{provider}/…", self._redactor) from None
+        if answer.status != 200:
+            raise status_error(answer.status, answer.headers, body, f"{provider}/…", self._redactor)
         try:
-            return _names(provider, answer.json())
+            return _names(provider, json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise told_break("its list of models cannot be read", f"{provider}/…", self._redactor) from None
+            raise broken_call_error(
+                "its list of models cannot be read", f"{provider}/…", self._redactor
+            ) from None
 
 
 def _question(provider: Provider, base: str, key: str) -> tuple[str, Mapping[str, str]]:
+    headers = key_header(provider, key)
     if provider == "openai":
-        return f"{base}/models", {"authorization": f"Bearer {key}"}
+        return f"{base}/models", headers
     if provider == "anthropic":
-        return f"{base}/v1/models?limit=1000", {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    return f"{base}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+        return f"{base}/v1/models?limit=1000", {**headers, "anthropic-version": "2023-06-01"}
+    return f"{base}/v1beta/models?pageSize=1000", headers
 
 
 def _names(provider: Provider, body: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A provider's failure, told as one of our own errors.
+"""A provider's failure as one of our own errors.
 
 The provider's message is passed on because it is often the only one that helps, but it is cut short
 and redacted: some providers repeat the key they refuse. Nothing here knows a library: whoever speaks to a
@@ -43,7 +43,7 @@ _OVERFLOW = (
 _LONGEST_MESSAGE = 500
 
 
-def told_status(
+def status_error(
     status: int, headers: Mapping[str, str], body: object, model: str, redactor: Redactor
 ) -> JourneymanError:
     """The error of ours that says what an HTTP answer other than success means for a call of this model.
@@ -82,11 +82,11 @@ def told_status(
     if status == 404 or "model_not_found" in words:
         return InvalidInput(f"{model}: the provider has no such model ({said})", hint="See `jm models`.")
     if 400 <= status < 500 and status != 408:
-        return told_refusal(said, model, redactor)
-    return told_break(said, model, redactor, retry_after=_retry_after(headers, body))
+        return refusal_error(said, model, redactor)
+    return broken_call_error(said, model, redactor, retry_after=_retry_after(headers, body))
 
 
-def told_refusal(said: str, model: str, redactor: Redactor) -> AgentFailed:
+def refusal_error(said: str, model: str, redactor: Redactor) -> AgentFailed:
     """A request that the provider, or the library that speaks to it, will never accept as it is."""
     return AgentFailed(
         f"{model}: the provider refused the request ({_cut(said, redactor)})",
@@ -94,7 +94,9 @@ def told_refusal(said: str, model: str, redactor: Redactor) -> AgentFailed:
     )
 
 
-def told_break(said: str, model: str, redactor: Redactor, *, retry_after: float | None = None) -> Transient:
+def broken_call_error(
+    said: str, model: str, redactor: Redactor, *, retry_after: float | None = None
+) -> Transient:
     """A call that broke on the way."""
     return Transient(
         f"{model}: the call failed ({_cut(said, redactor)})",
@@ -103,7 +105,7 @@ def told_break(said: str, model: str, redactor: Redactor, *, retry_after: float 
     )
 
 
-def told_cut(model: str) -> Transient:
+def cut_stream_error(model: str) -> Transient:
     """A stream that stopped without saying why it ended: half an answer, which is none."""
     return Transient(
         f"{model}: the stream ended before the answer was complete", hint="Tried again after a while."
@@ -146,7 +148,7 @@ def _any_of(phrases: tuple[str, ...], words: str) -> bool:
 
 
 def _says_quota(status: int, words: str, model: str) -> bool:
-    # Google words every rate limit as a quota, so there the word tells nothing.
+    # Google words every rate limit as a quota, so there the word says nothing.
     if model.startswith("google/") or not 400 <= status < 500:
         return False
     return _any_of(_QUOTA, words) or (status == 429 and _any_of(_QUOTA_AFTER_429, words))

@@ -1,6 +1,6 @@
-"""The one door for model calls: every call of every agent is checked, made, counted and priced here.
+"""Model calls of the product itself: each is checked, reserved, made, counted and settled here.
 
-A call either ends with one whole Answer or raises one of our errors; half an answer is never
+A call either ends with one whole Completion or raises one of our errors; half an answer is never
 handed on as if it were whole. Trying again is the caller's decision, because only the caller can
 say so to the person who waits.
 """
@@ -19,8 +19,8 @@ from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import characters_in
 from journeyman.gateway.catalogue import Catalogue
 from journeyman.gateway.ledger import Entry, Ledger
+from journeyman.gateway.limits import CallLimits
 from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolOffer
-from journeyman.gateway.patience import Patience
 from journeyman.gateway.prices import Prices, context_window_of
 from journeyman.gateway.providers import (
     KEY_NAMES,
@@ -28,10 +28,11 @@ from journeyman.gateway.providers import (
     Model,
     ModelName,
     Provider,
-    chat_line,
+    chat_model,
     key_of,
     library_model,
-    new_http_client,
+    load_http_client,
+    new_library_client,
     parse_model_name,
     require_key,
 )
@@ -43,7 +44,7 @@ from journeyman.work_orders.order import Usage
 if TYPE_CHECKING:
     import httpx2
 
-    from journeyman.gateway.line import Line
+    from journeyman.gateway.http_client import HttpClient
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class ModelCall:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Completion:
     message: AssistantMessage
     usage: Usage
     duration_seconds: float
@@ -85,20 +86,20 @@ class Answer:
 class _Clients:
     """What belongs to one event loop: connections cannot be shared between loops."""
 
-    http: "httpx2.AsyncClient | None" = None
-    """Made when it is first needed, as the line is: reading whom to trust takes a while."""
-    line: "Line | None" = None
+    http: "HttpClient | None" = None
+    """Made when it is first needed, as the other is: both take long to import."""
+    library: "httpx2.AsyncClient | None" = None
     models: dict[ModelName, Model] = field(default_factory=dict)
 
 
 class Gateway:
     def __init__(
-        self, settings: Settings, ledger: Ledger | None = None, *, patience: Patience | None = None
+        self, settings: Settings, ledger: Ledger | None = None, *, limits: CallLimits | None = None
     ) -> None:
-        """Without a ledger nothing is written down: enough for whoever asks what can be called."""
+        """Without a ledger calls are not recorded: enough to ask which models there are."""
         self._settings = settings
         self._ledger = ledger
-        self._patience = patience or Patience(settings.model_idle_timeout_seconds)
+        self._limits = limits or CallLimits(settings.model_idle_timeout_seconds)
         self._redactor = Redactor(settings.secrets())
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
         self._prices = Prices(settings.model_prices)
@@ -145,14 +146,14 @@ class Gateway:
         if parsed.provider != "scripted":
             await self._built(parsed)
 
-    async def stream(self, call: ModelCall) -> AsyncGenerator[str | Answer, None]:
-        """Text as it comes, then the whole Answer as the last item. Close it when leaving early."""
+    async def stream(self, call: ModelCall) -> AsyncGenerator[str | Completion, None]:
+        """Text as it comes, then the whole Completion as the last item. Close it when leaving early."""
         self.check_model(call.model)
         name = parse_model_name(call.model)
         model = await self._model_for(name, call)
         async with self._spending(call) as entry:
             started = time.perf_counter()
-            deadline = asyncio.get_running_loop().time() + self._patience.call_seconds
+            deadline = asyncio.get_running_loop().time() + self._limits.call_seconds
             redacted = self._redactor.in_pieces()
             async with aclosing(model.stream(call.messages, call.instructions, call.tools)) as pieces:
                 while True:
@@ -161,6 +162,7 @@ class Gateway:
                     if piece is None:
                         raise Internal(f"{call.model} ended without an answer", hint="Please report it.")
                     if isinstance(piece, AssistantMessage):
+                        # Settled before it is handed on: the next call must find the sum in the ledger.
                         if rest := redacted.end():
                             yield rest
                         piece = self._clean(piece)
@@ -168,9 +170,10 @@ class Gateway:
                         if call.account is not None and self._recorder.is_on:
                             asked = {"instructions": call.instructions, "messages": list(call.messages)}
                             await self._recorder.keep(call.account, call.messages, asked, piece)
-                        yield Answer(piece, usage, time.perf_counter() - started)
+                        yield Completion(piece, usage, time.perf_counter() - started)
                         return
                     if entry is not None:
+                        # From the first chunk on the call may have to be paid for, even if the stream breaks.
                         entry.has_begun = True
                     if piece and (said := redacted.feed(piece)):
                         yield said
@@ -180,10 +183,10 @@ class Gateway:
         clients = self._clients.pop(asyncio.get_running_loop(), None)
         if clients is None:
             return
-        if clients.line is not None:
-            clients.line.close()
         if clients.http is not None:
-            await clients.http.aclose()
+            await clients.http.close()
+        if clients.library is not None:
+            await clients.library.aclose()
 
     @asynccontextmanager
     async def _spending(self, call: ModelCall) -> AsyncIterator[Entry | None]:
@@ -210,14 +213,14 @@ class Gateway:
     @asynccontextmanager
     async def _waiting(self, model: str, deadline: float) -> AsyncIterator[None]:
         """Wait for the next piece: not for too long, and not beyond the end of the whole call."""
-        silent_at = asyncio.get_running_loop().time() + self._patience.idle_seconds
+        silent_at = asyncio.get_running_loop().time() + self._limits.idle_seconds
         try:
             async with asyncio.timeout_at(min(silent_at, deadline)):
                 yield
         except TimeoutError:
-            is_over = deadline <= silent_at
-            told = self._patience.too_long(model) if is_over else self._patience.too_silent(model)
-            raise told from None
+            if deadline <= silent_at:
+                raise self._limits.too_long(model) from None
+            raise self._limits.too_silent(model) from None
 
     async def _model_for(self, name: ModelName, call: ModelCall) -> Model:
         if name.provider != "scripted":
@@ -234,29 +237,25 @@ class Gateway:
         # The table of prices is read here because it, too, would hold up the loop when it is first used.
         await self._prices.looked_up(str(name))
         if name.provider == "openai":
-            from journeyman.gateway.chat_completions import ChatModel
-
-            line = await self._line(name)
-            return models.setdefault(
-                name, ChatModel(str(name), name.model, line, self._patience, self._redactor)
-            )
-        http = await self._http()
-        model = await asyncio.to_thread(library_model, self._settings, name, http, self._redactor)
+            http, limits = await self._http(), self._limits
+            return models.setdefault(name, chat_model(self._settings, name, http, limits, self._redactor))
+        library = await self._library_client()
+        model = await asyncio.to_thread(library_model, self._settings, name, library, self._redactor)
         return models.setdefault(name, model)
 
-    async def _line(self, name: ModelName) -> "Line":
-        clients = self._clients_of_loop()
-        if clients.line is None:
-            made = await asyncio.to_thread(chat_line, self._settings, name)
-            clients.line = clients.line or made
-        return clients.line
-
-    async def _http(self) -> "httpx2.AsyncClient":
+    async def _http(self) -> "HttpClient":
         clients = self._clients_of_loop()
         if clients.http is None:
-            made = await asyncio.to_thread(new_http_client, self._patience)
-            clients.http = clients.http or made
+            client = await asyncio.to_thread(load_http_client)
+            clients.http = clients.http or client()
         return clients.http
+
+    async def _library_client(self) -> "httpx2.AsyncClient":
+        clients = self._clients_of_loop()
+        if clients.library is None:
+            made = await asyncio.to_thread(new_library_client, self._limits)
+            clients.library = clients.library or made
+        return clients.library
 
     def _clients_of_loop(self) -> _Clients:
         return self._clients.setdefault(asyncio.get_running_loop(), _Clients())

@@ -1,7 +1,10 @@
-"""Every call of a model is written down before it is made, and what it took when it is over.
+"""Every call of a model is reserved in the ledger before it is made, and settled when it is over.
 
-A call that broke off after its answer had begun may have been paid for, though nobody says how much: it
-counts against budgets by its estimate, and shows no cost. One that was refused has cost nothing.
+Reserving: what is spent and reserved so far is read, and the call is admitted, refused or made to wait, in
+one transaction with the row that reserves it: two calls at once cannot both take the last of a budget.
+Settling: the row gets the tokens that the provider counted and their price. A call that broke off after its
+answer had begun may have been paid for, but its cost is unknown: it counts against budgets by its estimate,
+and shows no cost. A call that was refused, or broke before its answer began, has cost nothing.
 """
 
 import asyncio
@@ -19,10 +22,10 @@ from journeyman.gateway.budget import (
     UNTRIED_MARGIN,
     Need,
     Purse,
-    decide,
+    admit,
+    budget_error,
     margin_seen,
     need_of,
-    refusal,
     unpriced,
 )
 from journeyman.gateway.messages import Tokens
@@ -32,7 +35,7 @@ from journeyman.settings import Settings
 from journeyman.work_orders.order import Usage
 
 _LOOK_AGAIN_SECONDS = 1.0
-"""Calls that end in this process are noticed at once; those of other processes within this time."""
+"""A call that ends in this process wakes those that wait; for calls of other processes they poll."""
 
 
 class Entry:
@@ -78,7 +81,11 @@ class Ledger:
         most_input_tokens: int | None = None,
         most_output_tokens: int | None = None,
     ) -> AsyncIterator[Entry]:
-        """Make a call inside. Raises BudgetExceeded when it does not fit; waits while others may decide."""
+        """Make a call inside. Raises BudgetExceeded when it does not fit into a budget.
+
+        Waits while it fits only if the calls under way take less than their maximum: the end of one of them
+        decides. Leaving without `Entry.settle`, by an error or by a cancellation, closes it as failed.
+        """
         most = Tokens(most_input_tokens or characters, most_output_tokens or MOST_OUTPUT_TOKENS)
         price = await self._prices.looked_up(account.model)
         entry = Entry(self, secrets.token_hex(16), account, most)
@@ -130,9 +137,9 @@ class Ledger:
                     refused.append(unpriced(account.model))
                     return False
                 purses = capped
-            verdict = decide(purses)
+            verdict = admit(purses)
             if isinstance(verdict, Purse):
-                refused.append(refusal(account.model, verdict))
+                refused.append(budget_error(account.model, verdict))
             return verdict == "go"
 
         def under_way() -> list[str]:

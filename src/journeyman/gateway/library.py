@@ -5,7 +5,7 @@ the providers' libraries are switched off: ours are visible to the person who wa
 """
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,8 @@ from pydantic_ai.usage import RequestUsage
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import JourneymanError
-from journeyman.gateway.faults import told_break, told_cut, told_refusal, told_status
+from journeyman.gateway.faults import broken_call_error, cut_stream_error, refusal_error, status_error
+from journeyman.gateway.limits import CallLimits
 from journeyman.gateway.messages import (
     AssistantMessage,
     Finish,
@@ -53,6 +54,39 @@ _FAULTS = (AgentRunError, UserError, httpx2.HTTPError, httpx2.StreamError, Timeo
 _FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _ANTHROPIC_OUTPUT_TOKENS = 16_000
 """Anthropic wants a limit on every call; the library's own default cuts long files in two."""
+
+
+def bounded_client(limits: CallLimits) -> httpx2.AsyncClient:
+    """The HTTP client of the libraries, whose answers end at the limit of bytes."""
+
+    async def bound(response: httpx2.Response) -> None:
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedStream(response.stream, response.request.url.host, limits)
+
+    return httpx2.AsyncClient(
+        # The gateway itself watches for silence.
+        timeout=httpx2.Timeout(None, connect=15),
+        limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
+        event_hooks={"response": [bound]},
+    )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, host: str, limits: CallLimits) -> None:
+        self._stream = stream
+        self._host = host
+        self._limits = limits
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._limits.answer_bytes:
+                raise self._limits.too_large(self._host)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 def anthropic_model(model: str, *, base_url: str, key: str, http: httpx2.AsyncClient) -> Model[Any]:
@@ -105,26 +139,26 @@ class LibraryModel:
                     yield _text_in(event)
                 response = stream.get()
         except _FAULTS as error:
-            raise _told(error, self._name, self._redactor) from None
+            raise _error_of(error, self._name, self._redactor) from None
         message = _read(response)
         if message is None:
-            raise told_cut(self._name)
+            raise cut_stream_error(self._name)
         yield message
 
 
-def _told(error: Exception, name: str, redactor: Redactor) -> JourneymanError:
+def _error_of(error: Exception, name: str, redactor: Redactor) -> JourneymanError:
     if isinstance(error, ModelHTTPError):
         headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
-        return told_status(error.status_code, headers, error.body, name, redactor)
+        return status_error(error.status_code, headers, error.body, name, redactor)
     said = str(error) or type(error).__name__
     if isinstance(error, UserError):
-        return told_refusal(said, name, redactor)
+        return refusal_error(said, name, redactor)
     retry_after = error.retry_after if isinstance(error, ModelAPIError) else None
-    return told_break(said, name, redactor, retry_after=retry_after)
+    return broken_call_error(said, name, redactor, retry_after=retry_after)
 
 
 def _text_in(event: ModelResponseStreamEvent) -> str:
-    """What the model says in this event; thoughts and tool arguments are not speech, but a sign of life."""
+    """What the model says in this event: not its thoughts, and not the arguments of tools."""
     if event.event_kind == "part_start" and event.part.part_kind == "text":
         return event.part.content
     if event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":

@@ -87,7 +87,7 @@ class AssistantMessage:
     carried: Any = field(default=None, repr=False, compare=False)
     """What only the provider understands and wants back unchanged, such as signed thoughts."""
     notice: str = field(default="", compare=False)
-    """What was odd about the answer, for whoever waits for the work."""
+    """What was odd about the answer, for the person who waits for the work."""
 
 
 Message = UserMessage | AssistantMessage | ToolResults

@@ -1,7 +1,7 @@
 """What models cost: the operator's own prices, then a table that is installed with the product.
 
-No network is needed to look. The money of a call is None when nobody knows the price, never zero: an
-unknown price must not look like a free one.
+No network is needed. The cost of a call is None when its price is unknown, never zero: an unknown price must
+not look like a free one.
 """
 
 import asyncio
@@ -160,7 +160,7 @@ def _own_cost(price: ModelPrice, tokens: Tokens) -> float:
 
 
 def _calculate(model: str, **tokens: int) -> "PriceCalculation | None":
-    # Half a second to import, so only whoever asks for a price pays for it.
+    # Half a second to import, so it is imported when a price is first needed.
     import genai_prices
 
     provider, _, name = model.partition("/")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from journeyman.access.redaction import Redactor
 from journeyman.errors import InvalidInput, Unauthenticated
+from journeyman.gateway.limits import CallLimits
 from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer
-from journeyman.gateway.patience import Patience
 from journeyman.settings import Settings
 
 if TYPE_CHECKING:
     import httpx2
 
-    from journeyman.gateway.line import Line
+    from journeyman.gateway.http_client import HttpClient
 
 Provider = Literal["openai", "anthropic", "google", "scripted"]
 
@@ -40,7 +40,7 @@ class Model(Protocol):
     def stream(
         self, messages: Sequence[Message], instructions: str, tools: Sequence[ToolOffer]
     ) -> AsyncGenerator[str | AssistantMessage, None]:
-        """Text as it comes, an empty piece for any other sign of life, and the whole message at the end.
+        """Text as it comes, an empty piece whenever anything else came, and the whole message at the end.
 
         Raises one of our errors when there is no whole message.
         """
@@ -99,27 +99,30 @@ def base_url_of(settings: Settings, provider: Provider) -> str:
     return chosen[provider].rstrip("/")
 
 
-def new_http_client(patience: Patience | None = None) -> "httpx2.AsyncClient":
-    """One pool for all libraries, wide enough for every order at once. Without patience, its user counts."""
-    import httpx2
-
-    from journeyman.gateway.bounded import bounding
-
-    return httpx2.AsyncClient(
-        # The gateway itself watches for silence.
-        timeout=httpx2.Timeout(None, connect=15),
-        limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
-        event_hooks={"response": [bounding(patience)]} if patience else {},
-    )
+def key_header(provider: Provider, key: str) -> dict[str, str]:
+    """Where each provider looks for its key."""
+    if provider == "openai":
+        return {"authorization": f"Bearer {key}"}
+    return {"x-api-key": key} if provider == "anthropic" else {"x-goog-api-key": key}
 
 
-def chat_line(settings: Settings, name: ModelName) -> "Line":
-    """The way to the server that speaks chat completions, for all of its models."""
-    from journeyman.gateway.line import Line
+def load_http_client() -> "type[HttpClient]":
+    """Slow the first time, where it imports aiohttp."""
+    from journeyman.gateway.http_client import HttpClient
 
-    key, base_url = require_key(settings, name), base_url_of(settings, name.provider)
-    headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-    return Line(f"{base_url}/chat/completions", headers)
+    return HttpClient
+
+
+def chat_model(
+    settings: Settings, name: ModelName, http: "HttpClient", limits: CallLimits, redactor: Redactor
+) -> Model:
+    from journeyman.gateway.chat_model import ChatModel
+    from journeyman.gateway.http_client import check_headers
+
+    url = f"{base_url_of(settings, name.provider)}/chat/completions"
+    key = key_header(name.provider, require_key(settings, name))
+    headers = check_headers({**key, "content-type": "application/json"}, url)
+    return ChatModel(name, url, headers, http, limits, redactor)
 
 
 def library_model(
@@ -134,3 +137,10 @@ def library_model(
     else:
         model = google_model(name.model, base_url=base_url, key=key, http=http)
     return LibraryModel(str(name), model, redactor)
+
+
+def new_library_client(limits: CallLimits) -> "httpx2.AsyncClient":
+    """The client that the providers' libraries want to be given: one pool for all of them."""
+    from journeyman.gateway.library import bounded_client
+
+    return bounded_client(limits)

@@ -17,7 +17,7 @@ from journeyman.access.redaction import Redactor
 from journeyman.errors import InvalidInput
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.messages import AssistantMessage, Message, UserMessage
-from journeyman.gateway.scripts import Reply, Script, ToolCall, Turn, When, load_script
+from journeyman.gateway.scripts import Reply, Script, ScriptedCall, ScriptedTurn, When, load_script
 from journeyman.settings import Settings
 
 _ORDER_ID = re.compile(r"wo-[0-9a-z]{8}")
@@ -103,7 +103,7 @@ def script_of(records: Iterable[Mapping[str, Any]]) -> Script:
         replies[record["answers"]] = _reply(record)
     return Script(
         turns=[
-            Turn(
+            ScriptedTurn(
                 when=When(role=role, contains=rf"\A{re.escape(prompt)}\Z"),
                 replies=[replies[place] for place in sorted(replies)],
             )
@@ -118,7 +118,7 @@ def _reply(record: Mapping[str, Any]) -> Reply:
     except ValueError:
         return Reply(say=_literal(record["say"]), fault="malformed_tool_call")
     tools = [
-        ToolCall(name=call["name"], arguments=_literal(json.loads(call["arguments"])))
+        ScriptedCall(name=call["name"], arguments=_literal(json.loads(call["arguments"])))
         for call in record["tools"]
         if call["name"] != "deliver"
     ]

@@ -1,7 +1,6 @@
 """The scripted model: a real provider without a network, for the demo and for tests.
 
-It takes the same road through the gateway as any other model, faults included; `scripts.py` tells
-the format.
+It goes through the gateway as any other model does, faults included; `scripts.py` describes the format.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ import minijinja
 from journeyman.access.redaction import Redactor
 from journeyman.errors import AgentFailed
 from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
-from journeyman.gateway.faults import told_break, told_status
+from journeyman.gateway.faults import broken_call_error, status_error
 from journeyman.gateway.messages import (
     AssistantMessage,
     Finish,
@@ -32,7 +31,7 @@ _RETRY_AFTER_SECONDS = 0.05
 
 
 class ScriptedModel:
-    """One call's view of a script; role and attempt are what a script can tell calls apart by."""
+    """One call's view of a script; a script can choose its reply by role and attempt."""
 
     def __init__(self, name: str, script: Script, redactor: Redactor, *, role: str, attempt: int) -> None:
         self._name = name
@@ -52,7 +51,7 @@ class ScriptedModel:
         if reply.fault in _STATUSES:
             body = {"message": f"scripted: {reply.fault}"}
             headers = {"retry-after": str(_RETRY_AFTER_SECONDS)} if reply.fault == "http_429" else {}
-            raise told_status(_STATUSES[reply.fault], headers, body, self._name, self._redactor)
+            raise status_error(_STATUSES[reply.fault], headers, body, self._name, self._redactor)
         filled = {"prompt": prompt, "last_output": _last_output(messages)}
         text = _fill(reply.say, filled)
         calls = _calls(reply, filled, answers)
@@ -64,7 +63,7 @@ class ScriptedModel:
         if reply.fault == "stall":
             await asyncio.Event().wait()
         if reply.fault == "cut_stream":
-            raise told_break("the stream was cut", self._name, self._redactor)
+            raise broken_call_error("the stream was cut", self._name, self._redactor)
         finish: Finish = "refusal" if reply.fault == "refusal" else "tool_calls" if calls else "stop"
         yield AssistantMessage(text, calls, finish, _count(messages, text, calls))
 

@@ -19,7 +19,7 @@ hold minijinja templates over `prompt` and `last_output` (of the last tool). Fau
 one; `malformed_tool_call`, `unknown_tool`, `empty` and `refusal` are answers, if poor ones.
 
 Nothing is remembered between calls: the place in the script is the number of answers in the
-conversation. A restart takes the same road, and any number of orders can share a script.
+conversation. A replay after a restart gets the same replies, and any number of orders can share a script.
 """
 
 import re
@@ -64,14 +64,14 @@ class When(_Part):
         )
 
 
-class ToolCall(_Part):
+class ScriptedCall(_Part):
     name: str
     arguments: dict[str, Any] = {}
 
 
 class Reply(_Part):
     say: str = ""
-    tools: list[ToolCall] = []
+    tools: list[ScriptedCall] = []
     deliver: dict[str, Any] | None = None
     delay_seconds: float = Field(default=0, ge=0, le=60)
     fault: Fault | None = None
@@ -84,13 +84,13 @@ class Reply(_Part):
         return self
 
 
-class Turn(_Part):
+class ScriptedTurn(_Part):
     when: When = When()
     replies: list[Reply] = Field(min_length=1)
 
 
 class Script(_Part):
-    turns: list[Turn] = Field(min_length=1)
+    turns: list[ScriptedTurn] = Field(min_length=1)
 
 
 def script_names(directory: Path | None) -> list[str]:
@@ -124,7 +124,7 @@ def _read(path: Path, changed: int, size: int) -> Script:
         place = ".".join(str(part) for part in first["loc"]) or "the document"
         raise InvalidInput(
             f"script {path}, {place}: {first['msg']}",
-            hint="The format is told in journeyman/gateway/scripts.py.",
+            hint="The format is described in journeyman/gateway/scripts.py.",
         ) from None
 
 

@@ -58,7 +58,7 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Line:
+class CostRow:
     """Calls of one kind, added up. The cost is that of the calls whose cost is known."""
 
     round: int
@@ -142,7 +142,7 @@ class ModelCalls:
         if usd:
             await carry_out(connection, _adding(self._database.dialect), {"id": 1, "spent_usd": usd})
 
-    async def of_order(self, order_id: str) -> list[Line]:
+    async def of_order(self, order_id: str) -> list[CostRow]:
         """An order's calls that are over, added up by everything that tells them apart."""
         keys = [_CALL[name] for name in ("round", "step", "role", "agent", "model")]
         query = (
@@ -152,7 +152,7 @@ class ModelCalls:
             .order_by(func.min(_CALL.started_at))
         )
         async with self._database.reading() as connection:
-            return [Line(**row) for row in (await connection.execute(query)).mappings()]
+            return [CostRow(**row) for row in (await connection.execute(query)).mappings()]
 
     async def by_day(self, first: date) -> list[Day]:
         """What all orders spent on each day (UTC) since the first, days without calls left out."""

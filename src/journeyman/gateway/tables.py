@@ -1,6 +1,6 @@
 """The table of model calls: one row for each, written before it is made and closed when it is over.
 
-Beside it stands what all calls that are over took together, so that nobody has to add them up.
+A second table holds the sum of all calls that are over, so that it need not be computed for each call.
 """
 
 from sqlalchemy import Column, Float, Index, Integer, String, Table, text

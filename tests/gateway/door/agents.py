@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx2
 
-from journeyman.gateway.accounts import Account, OnCall, nobody_asks
+from journeyman.gateway.accounts import Account, OnCall, ignore_call
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.wires.base import Wire
 
 WIRES: tuple[Wire, ...] = ("chat", "responses", "messages", "generate")
 PATHS: dict[Wire, str] = {
@@ -28,7 +28,7 @@ SHELLS: dict[Wire, str] = {
 """What the agents of each wire call their shell."""
 
 
-def account(model: str, *, role: str = "build", on_call: OnCall = nobody_asks, **fields: Any) -> Account:
+def account(model: str, *, role: str = "build", on_call: OnCall = ignore_call, **fields: Any) -> Account:
     given = {"order_id": "wo-00000001", "round": 1, "step": "build", "agent": "some-agent", **fields}
     return Account(model=model, role=role, on_call=on_call, **given)
 

@@ -11,7 +11,7 @@ import pytest
 
 from journeyman.errors import Conflict
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.wires.base import Wire
 from journeyman.settings import Settings
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request

@@ -21,8 +21,8 @@ from journeyman.errors import (
 )
 from journeyman.gateway.accounts import CallRecord
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
-from journeyman.gateway.patience import Patience
+from journeyman.gateway.limits import CallLimits
+from journeyman.gateway.wires.base import Wire
 from journeyman.settings import Settings
 from tests.gateway.calls import settings_with, write_script
 from tests.gateway.door.agents import PATHS, WIRES, account, ask, client_of, headers, request
@@ -127,20 +127,20 @@ async def test_a_quota_says_when_it_is_filled_up_again(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("patience", "words"),
+    ("limits", "words"),
     [
-        (Patience(idle_seconds=30, answer_bytes=5000), "more than 5,000 bytes"),
-        (Patience(idle_seconds=30, call_seconds=0.3), "more than 0.3 seconds"),
-        (Patience(idle_seconds=0.1), "silent for 0.1 seconds"),
+        (CallLimits(idle_seconds=30, answer_bytes=5000), "more than 5,000 bytes"),
+        (CallLimits(idle_seconds=30, call_seconds=0.3), "more than 0.3 seconds"),
+        (CallLimits(idle_seconds=0.1), "silent for 0.1 seconds"),
     ],
 )
-async def test_an_answer_that_does_not_end_is_cut_off(home: Path, patience: Patience, words: str) -> None:
+async def test_an_answer_that_does_not_end_is_cut_off(home: Path, limits: CallLimits, words: str) -> None:
     settings = settings_with(home)
     replies = [{"say": "many words " * 2000, "fault": "stall"}]
     model = write_script(settings, "endless", {"replies": replies})
     if "bytes" not in words:
         model = write_script(settings, "endless", {"replies": [{"say": "a", "fault": "stall"}]})
-    async with open_door(settings, patience=patience) as door, client_of(door) as client:
+    async with open_door(settings, limits=limits) as door, client_of(door) as client:
         token = door.admit(account(model))
         with pytest.raises(httpx2.RemoteProtocolError):
             await ask(client, token, "chat", request("chat", "Go on with it"), stream=True)

@@ -8,7 +8,7 @@ import pytest
 from journeyman.errors import RateLimited, Transient
 from journeyman.gateway.accounts import CallRecord
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.wires.base import Wire
 from journeyman.settings import Settings
 from tests.gateway.calls import write_script
 from tests.gateway.door.agents import PATHS, SHELLS, WIRES, account, answered, ask, headers, request

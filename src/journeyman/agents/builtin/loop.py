@@ -34,7 +34,7 @@ from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, 
 from journeyman.agents.event_buffer import EventBuffer
 from journeyman.agents.limits import LONGEST_SAID
 from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
-from journeyman.gateway.gateway import Answer, Gateway, ModelCall
+from journeyman.gateway.gateway import Completion, Gateway, ModelCall
 from journeyman.gateway.messages import (
     AssistantMessage,
     Message,
@@ -113,7 +113,7 @@ class Turn:
                 return ended
         return self.outcome("turn_limit")
 
-    async def _next_answer(self) -> Answer:
+    async def _next_answer(self) -> Completion:
         """The model's answer to the conversation, which is made shorter where it does not fit."""
         if is_nearly_full(self._history, self._window):
             await self._compact()
@@ -252,7 +252,7 @@ class Turn:
 
     async def _ask(
         self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
-    ) -> Answer:
+    ) -> Completion:
         """One answer of the model, trying again what usually goes away."""
         call = ModelCall(
             model=self._assignment.model,
@@ -284,10 +284,10 @@ class Turn:
             self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
             return answer
 
-    async def _call(self, call: ModelCall, aloud: bool) -> Answer:
+    async def _call(self, call: ModelCall, aloud: bool) -> Completion:
         async with aclosing(self._gateway.stream(call)) as pieces:
             async for piece in pieces:
-                if isinstance(piece, Answer):
+                if isinstance(piece, Completion):
                     return piece
                 if aloud:
                     await self._telling.say(piece)

@@ -1,4 +1,4 @@
-"""One call at the door, and what whoever answers it gives back.
+"""One call at the door, and its answer.
 
 A real provider and the scripted model answer in the same shape, bytes of the wire's own format, so that
 everything behind them (reading, counting, cutting off) is done once.
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from journeyman.gateway.accounts import Account
-from journeyman.gateway.door.fields import Rebuilt
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.door.requests import AllowedRequest
+from journeyman.gateway.wires.base import Wire
 
 Operation = Literal["answer", "count"]
 
@@ -23,7 +23,7 @@ class Call:
     operation: Operation
     """`count` asks how many tokens a request has, and costs nothing."""
     is_stream: bool
-    asked: Rebuilt = field(repr=False)
+    asked: AllowedRequest = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     as_events: bool = True
     """Whether a stream is one of events; Google's can also be one long list."""
@@ -34,7 +34,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenAnswer:
     """An answer that has begun."""
 
     status: int
@@ -42,7 +42,7 @@ class Opened:
     body: AsyncGenerator[bytes, None]
 
 
-class Answering(Protocol):
-    def answer(self, call: Call) -> AbstractAsyncContextManager[Opened]:
+class Answerer(Protocol):
+    def answer(self, call: Call) -> AbstractAsyncContextManager[OpenAnswer]:
         """Raises one of our errors when nothing came back; a refusal that came back is an answer."""
         ...

@@ -29,20 +29,20 @@ from journeyman.errors import (
     Transient,
 )
 from journeyman.gateway.accounts import Account, CallRecord
-from journeyman.gateway.door.calls import Answering, Call, Opened, Operation
-from journeyman.gateway.door.carrying import Carried, collected, finish, told
-from journeyman.gateway.door.fields import rebuilt
-from journeyman.gateway.door.gathering import gathered
-from journeyman.gateway.door.listening import listening
-from journeyman.gateway.door.passing import PassedOn
-from journeyman.gateway.door.requests import read_request
+from journeyman.gateway.door.assemble import assemble
+from journeyman.gateway.door.calls import Answerer, Call, OpenAnswer, Operation
+from journeyman.gateway.door.forward import Forwarder
+from journeyman.gateway.door.relay import Relay, finish, read_short, whole_response
+from journeyman.gateway.door.requests import allowed_request, read_request
 from journeyman.gateway.door.scripted import ScriptedAnswers
-from journeyman.gateway.door.wires import Wire, refusal
-from journeyman.gateway.faults import told_status
+from journeyman.gateway.door.socket import serve_on_socket
+from journeyman.gateway.faults import status_error
 from journeyman.gateway.ledger import Ledger
-from journeyman.gateway.patience import Patience
+from journeyman.gateway.limits import CallLimits
 from journeyman.gateway.providers import parse_model_name
 from journeyman.gateway.recording import Recorder
+from journeyman.gateway.wires.base import Wire
+from journeyman.gateway.wires.formats import error_body
 from journeyman.settings import Settings
 
 _LARGEST_REQUEST_BYTES = 32_000_000
@@ -74,15 +74,15 @@ class _Admission:
 class Door:
     """Open it once; then `admit` an account for each turn of an agent, and `dismiss` it afterwards."""
 
-    def __init__(self, settings: Settings, ledger: Ledger, *, patience: Patience | None = None) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger, *, limits: CallLimits | None = None) -> None:
         self._settings = settings
         self._ledger = ledger
         self._redactor = Redactor(settings.secrets())
         self._recorder = Recorder(settings, self._redactor)
-        self._patience = patience or Patience(settings.model_idle_timeout_seconds)
+        self._limits = limits or CallLimits(settings.model_idle_timeout_seconds)
         self._admitted: dict[str, _Admission] = {}
         self._scripted = ScriptedAnswers(settings, self._redactor)
-        self._passed_on: PassedOn | None = None
+        self._forwarder = Forwarder(settings, self._redactor)
         self._open = AsyncExitStack()
         self._path: Path | None = None
 
@@ -93,9 +93,8 @@ class Door:
         return self._path
 
     async def open(self) -> None:
-        self._passed_on = PassedOn(self._settings, self._redactor)
-        self._open.push_async_callback(self._passed_on.close)
-        self._path = await self._open.enter_async_context(listening(self._app(), self._settings.home))
+        self._open.push_async_callback(self._forwarder.close)
+        self._path = await self._open.enter_async_context(serve_on_socket(self._app(), self._settings.home))
 
     async def close(self) -> None:
         for token in list(self._admitted):
@@ -146,7 +145,7 @@ class Door:
         if act == "countTokens":
             return await self._asked(request, "generate", "count")
         if act not in ("generateContent", "streamGenerateContent"):
-            return JSONResponse(refusal("generate", 404, f"there is no {act} here"), 404)
+            return JSONResponse(error_body("generate", 404, f"there is no {act} here"), 404)
         return await self._asked(request, "generate", "answer", is_stream=act == "streamGenerateContent")
 
     async def _asked(
@@ -158,7 +157,7 @@ class Door:
         try:
             async with admission.reading:
                 body, size = await _body_of(request)
-                asked = rebuilt(wire, body, size)
+                asked = allowed_request(wire, body, size)
         except InvalidInput as error:
             admission.fault = error
             return _refused(wire, error)
@@ -199,7 +198,7 @@ class Door:
         begun = _Begun(send)
         try:
             if call.operation == "count":
-                async with self._answering(call).answer(call) as opened:
+                async with self._answerer(call).answer(call) as opened:
                     await self._refuse(admission, call, opened, begun.send)
             else:
                 await self._spend(admission, call, begun.send)
@@ -216,55 +215,57 @@ class Door:
             most_input_tokens=call.asked.most_input_tokens,
             most_output_tokens=call.asked.most_output_tokens,
         )
-        async with spending as entry, self._answering(call).answer(call) as opened:
+        async with spending as entry, self._answerer(call).answer(call) as opened:
             if opened.status != 200:
                 await self._refuse(admission, call, opened, send)
                 return
+            # From here on the call may have to be paid for. If it breaks off, the ledger closes it with the
+            # tokens that were counted until then, or with its estimate.
             entry.has_begun = True
-            carried = Carried(call, opened, self._patience, self._redactor, keep=self._recorder.is_on)
+            relay = Relay(call, opened, self._limits, self._redactor, keep=self._recorder.is_on)
             try:
-                await carried.carry(send)
+                await relay.run(send)
             finally:
-                entry.tokens = carried.seen.tokens
-            usage = await entry.settle(carried.seen.tokens)
+                entry.tokens = relay.state.tokens
+            usage = await entry.settle(relay.state.tokens)
             seconds = time.perf_counter() - started
             record = CallRecord(
                 model=call.account.model,
                 usage=usage,
                 duration_seconds=seconds,
-                finish=carried.seen.finish,
-                notice=carried.seen.notice,
+                finish=relay.state.finish,
+                notice=relay.state.notice,
             )
             await call.account.on_call(record)
-            await self._keep(call, carried)
+            await self._keep(call, relay)
+        # Settled before the agent sees the end: its next call must find the sum in the ledger.
         admission.fault = None
         await finish(send)
 
-    async def _keep(self, call: Call, carried: Carried) -> None:
-        if carried.kept is not None:
+    async def _keep(self, call: Call, relay: Relay) -> None:
+        if relay.kept is not None:
             is_stream = call.is_stream and call.as_events
-            answer = gathered(call.wire, bytes(carried.kept), is_stream=is_stream)
+            answer = assemble(call.wire, bytes(relay.kept), is_stream=is_stream)
             asked = read_request(call.wire, call.body)
             await self._recorder.keep(call.account, asked.messages, call.body, answer)
 
-    async def _refuse(self, admission: _Admission, call: Call, opened: Opened, send: Send) -> None:
+    async def _refuse(self, admission: _Admission, call: Call, opened: OpenAnswer, send: Send) -> None:
         """Pass on an answer that is none, and remember what it means."""
-        content = await collected(opened, _LARGEST_REFUSAL_BYTES)
+        content = await read_short(opened, _LARGEST_REFUSAL_BYTES)
         if opened.status != 200:
             model, redactor = call.account.model, self._redactor
-            admission.fault = told_status(opened.status, opened.headers, content, model, redactor)
+            admission.fault = status_error(opened.status, opened.headers, content, model, redactor)
         clean = self._redactor.redact(content.decode("utf-8", "replace")).encode()
-        await _send(told(clean, opened.status, opened), send)
+        await _send(whole_response(clean, opened), send)
 
-    def _answering(self, call: Call) -> Answering:
+    def _answerer(self, call: Call) -> Answerer:
         if parse_model_name(call.account.model).provider == "scripted":
             return self._scripted
-        assert self._passed_on is not None
-        return self._passed_on
+        return self._forwarder
 
 
 class _Begun:
-    """Knows whether anything was sent: after that, an error can no longer be told."""
+    """Knows whether anything was sent: after that, no error can be sent any more."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -316,12 +317,12 @@ def _refused(wire: Wire, error: JourneymanError) -> Response:
     message = f"{error.message}. {error.hint}".removesuffix(" ")
     headers = {} if error.retry_after is None else {"retry-after": f"{error.retry_after:g}"}
     headers |= {} if error.retryable else {"x-should-retry": "false"}
-    return JSONResponse(refusal(wire, status, message, code=error.category), status, headers)
+    return JSONResponse(error_body(wire, status, message, code=error.category), status, headers)
 
 
 def _unknown(wire: Wire) -> Response:
     message = "this token opens nothing: it is unknown, or the turn it was made for is over"
-    return JSONResponse(refusal(wire, 401, message), 401)
+    return JSONResponse(error_body(wire, 401, message), 401)
 
 
 def _token_of(request: Request) -> str:

@@ -1,41 +1,75 @@
-"""What a request asks for, read from any of the wire formats into our own words.
+"""What a request at the door asks for: made anew of the fields that its format allows, and read for scripts.
 
-Agents keep a whole session in one conversation, so a script's place in it is counted from the last
-prompt: what came before belongs to earlier turns of work.
+A reservation covers the worst that a request allows, so everything in a request has to be understood: an
+address that the provider would fetch leads out of a sandbox without network, what is kept at the provider is
+paid for again though nobody sees its size, and some fields multiply the price. A field without a rule is
+refused by its name. Tools that a provider would run by itself are no more than an offer to the model: they
+are left out, and the request goes on.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from journeyman.gateway.door.wires import Wire
-from journeyman.gateway.messages import (
-    AssistantMessage,
-    Message,
-    ToolOffer,
-    ToolResult,
-    ToolResults,
-    UserMessage,
-)
+from journeyman.gateway.budget import CHARACTERS_PER_TOKEN
+from journeyman.gateway.messages import AssistantMessage, Message, ToolOffer, ToolResults, UserMessage
+from journeyman.gateway.wires.base import Wire
+from journeyman.gateway.wires.formats import FORMATS
+from journeyman.gateway.wires.rules import Inline, made_of
 
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
-"""What Claude Code adds to the words of its user."""
-_ASSISTANT_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
+_IMAGE_TOKENS = 1_600
+_MOST_IMAGE_TOKENS = 20_000
+"""An image is billed by its pixels: a few bytes can hold very many."""
+_MOST_DOCUMENT_TOKENS = 1_000_000
+"""Pages can share their content, so bytes say little of a document; but a model's context has an end."""
+
+
+@dataclass(frozen=True)
+class AllowedRequest:
+    """A request that is understood, and what its call may take."""
+
+    body: dict[str, Any]
+    characters: int
+    """What the model has to read, from which its tokens are estimated."""
+    most_input_tokens: int
+    most_output_tokens: int | None
+    """The limit that the request itself sets on its answer."""
+
+
+def allowed_request(wire: Wire, body: Mapping[str, Any], size: int) -> AllowedRequest:
+    """The request of so many bytes. Raises InvalidInput for a field that is not passed on, by its name."""
+    format, inline = FORMATS[wire], Inline()
+    made = made_of(format.request_rules, body, "", inline)
+    if wire == "responses":
+        made["store"] = False  # left out, the provider would keep the conversation
+    if "tools" in made and not made["tools"]:
+        for name in ("tools", "tool_choice", "toolConfig", "parallel_tool_calls"):
+            made.pop(name, None)
+    text = max(0, size - inline.image_bytes)
+    return AllowedRequest(
+        made,
+        text + int(inline.images * _IMAGE_TOKENS * CHARACTERS_PER_TOKEN),
+        text + inline.images * _MOST_IMAGE_TOKENS + inline.documents * _MOST_DOCUMENT_TOKENS,
+        format.output_limit(made),
+    )
 
 
 @dataclass(frozen=True)
 class Asked:
+    """What a script has to know of a request."""
+
     messages: tuple[Message, ...]
     """From the last prompt on."""
     offers: tuple[ToolOffer, ...]
 
 
 def read_request(wire: Wire, body: dict[str, Any]) -> Asked:
-    """Fields of a wrong type are read as if they were not there: a script needs none of them."""
-    messages = [message for message in _MESSAGES[wire](body) if not _is_empty(message)]
-    return Asked(_since_last_prompt(messages), tuple(_OFFERS[wire](body)))
+    """Agents keep a whole session in one conversation, so a script's place in it is counted from the last
+    prompt: what came before belongs to earlier turns of work."""
+    format = FORMATS[wire]
+    messages = [message for message in format.read_messages(body) if not _is_empty(message)]
+    return Asked(_since_last_prompt(messages), tuple(format.read_tools(body)))
 
 
 def _is_empty(message: Message) -> bool:
@@ -56,116 +90,3 @@ def _merged(group: list[Any]) -> Message:
     if isinstance(first, ToolResults):
         return ToolResults(tuple(result for message in group for result in message.results))
     return AssistantMessage("".join(message.text for message in group))
-
-
-def _chat(body: dict[str, Any]) -> Iterable[Message]:
-    for message in _dicts(body.get("messages")):
-        text = _text(message.get("content"))
-        match message.get("role"):
-            case "user":
-                yield UserMessage(_REMINDER.sub("", text))
-            case "assistant":
-                yield AssistantMessage(text)
-            case "tool":
-                yield _result(message.get("tool_call_id"), text)
-
-
-def _responses(body: dict[str, Any]) -> Iterable[Message]:
-    given = body.get("input")
-    if isinstance(given, str):
-        yield UserMessage(given)
-    for item in _dicts(given):
-        kind = item.get("type", "message")
-        if kind in _ASSISTANT_ITEMS or (kind == "message" and item.get("role") == "assistant"):
-            yield AssistantMessage(_text(item.get("content")))
-        elif kind == "message" and item.get("role") == "user":
-            yield UserMessage(_text(item.get("content")))
-        elif str(kind).endswith("_output"):
-            yield _result(item.get("call_id"), _text(item.get("output")))
-
-
-def _messages(body: dict[str, Any]) -> Iterable[Message]:
-    for message in _dicts(body.get("messages")):
-        content = message.get("content")
-        results = [block for block in _dicts(content) if block.get("type") == "tool_result"]
-        if message.get("role") == "assistant":
-            yield AssistantMessage(_text(content))
-        elif results:
-            for block in results:
-                yield _result(block.get("tool_use_id"), _text(block.get("content")))
-        else:
-            yield UserMessage(_REMINDER.sub("", _text(content)))
-
-
-def _generate(body: dict[str, Any]) -> Iterable[Message]:
-    for content in _dicts(body.get("contents")):
-        parts = list(_dicts(content.get("parts")))
-        results = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        if content.get("role") == "model":
-            yield AssistantMessage(_text(parts))
-        elif results:
-            for result in _dicts(results):
-                yield _result(result.get("id"), _text(result.get("response")))
-        else:
-            yield UserMessage(_text(parts))
-
-
-_MESSAGES: dict[Wire, Callable[[dict[str, Any]], Iterable[Message]]] = {
-    "chat": _chat,
-    "responses": _responses,
-    "messages": _messages,
-    "generate": _generate,
-}
-
-
-def _chat_offers(body: dict[str, Any]) -> Iterable[ToolOffer]:
-    for tool in _dicts(body.get("tools")):
-        yield from _offer(tool.get("function"), "parameters")
-
-
-def _plain_offers(body: dict[str, Any]) -> Iterable[ToolOffer]:
-    for tool in _dicts(body.get("tools")):
-        yield from _offer(tool, "input_schema" if "input_schema" in tool else "parameters")
-
-
-def _generate_offers(body: dict[str, Any]) -> Iterable[ToolOffer]:
-    for tool in _dicts(body.get("tools")):
-        for declared in _dicts(tool.get("functionDeclarations")):
-            schema = "parametersJsonSchema" if "parametersJsonSchema" in declared else "parameters"
-            yield from _offer(declared, schema)
-
-
-_OFFERS: dict[Wire, Callable[[dict[str, Any]], Iterable[ToolOffer]]] = {
-    "chat": _chat_offers,
-    "responses": _plain_offers,
-    "messages": _plain_offers,
-    "generate": _generate_offers,
-}
-
-
-def _offer(tool: Any, schema: str) -> Iterable[ToolOffer]:
-    # A tool without a name of its own is one that the provider would run itself.
-    if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-        parameters = tool.get(schema)
-        yield ToolOffer(tool["name"], "", parameters if isinstance(parameters, dict) else {})
-
-
-def _result(call_id: Any, output: str) -> ToolResults:
-    return ToolResults((ToolResult(str(call_id or ""), "", output),))
-
-
-def _dicts(value: Any) -> Iterable[dict[str, Any]]:
-    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
-
-
-def _text(value: Any) -> str:
-    """The text in a content: a string, a list of blocks or parts, or an object that holds one."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(filter(None, (_text(item) for item in value)))
-    if isinstance(value, dict):
-        for name in ("text", "content", "output", "error"):
-            if found := _text(value.get(name)):
-                return found
-    return ""

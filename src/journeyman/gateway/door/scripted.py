@@ -16,13 +16,14 @@ from journeyman.access.redaction import Redactor
 from journeyman.errors import Transient
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
-from journeyman.gateway.door.calls import Call, Opened
+from journeyman.gateway.door.calls import Call, OpenAnswer
 from journeyman.gateway.door.requests import Asked, read_request
 from journeyman.gateway.door.tools import in_words_of
-from journeyman.gateway.door.writers import Writer, writer_for
 from journeyman.gateway.messages import AssistantMessage, Tokens, ToolCall, ToolOffer
 from journeyman.gateway.recording import script_named
 from journeyman.gateway.scripted import ScriptedModel
+from journeyman.gateway.wires.base import AnswerWriter
+from journeyman.gateway.wires.formats import FORMATS
 from journeyman.settings import Settings
 
 _ASIDE = "As the script says"
@@ -37,23 +38,23 @@ class ScriptedAnswers:
         """Calls that met a fault of the script: the same call made again is its next attempt."""
 
     @asynccontextmanager
-    async def answer(self, call: Call) -> AsyncIterator[Opened]:
+    async def answer(self, call: Call) -> AsyncIterator[OpenAnswer]:
         asked = read_request(call.wire, call.body)
         if call.operation == "count":
-            yield Opened(200, _JSON, _whole(_counted(call)))
+            yield OpenAnswer(200, _JSON, _whole(_counted(call)))
             return
         model = call.account.model.partition("/")[2]
-        writer = writer_for(call.wire, model, secrets.token_hex(8), as_events=call.as_events)
+        writer = FORMATS[call.wire].writer(model, secrets.token_hex(8), as_events=call.as_events)
         async with aclosing(self._pieces(model, call.account, asked)) as pieces:
-            # A fault that comes before the first word is a refusal; after it, a stream that breaks off.
+            # A fault that comes before the first text is a refusal; after it, a stream that breaks off.
             first = await anext(pieces)
             if call.is_stream:
                 headers = {"content-type": writer.content_type}
-                yield Opened(200, headers, _streamed(writer, first, pieces))
+                yield OpenAnswer(200, headers, _streamed(writer, first, pieces))
             else:
                 message = [piece async for piece in pieces][-1] if isinstance(first, str) else first
                 assert isinstance(message, AssistantMessage)
-                yield Opened(200, _JSON, _whole(writer.whole(message)))
+                yield OpenAnswer(200, _JSON, _whole(writer.whole(message)))
 
     def forget(self, account: Account) -> None:
         """Drop what is remembered of an account that makes no more calls."""
@@ -76,7 +77,8 @@ class ScriptedAnswers:
             role=account.role,
             attempt=self._broken[key] + 1,
         )
-        self._broken[key] += 1  # until it is whole: a call that stalls is given up without another word
+        # Counted as broken until it is complete: a call that stalls is cancelled while it waits.
+        self._broken[key] += 1
         async with aclosing(playing.stream(asked.messages, "", asked.offers)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, str):
@@ -101,7 +103,7 @@ def _in_words_of(offers: tuple[ToolOffer, ...], message: AssistantMessage) -> As
 
 
 async def _streamed(
-    writer: Writer, first: str | AssistantMessage, pieces: AsyncGenerator[str | AssistantMessage, None]
+    writer: AnswerWriter, first: str | AssistantMessage, pieces: AsyncGenerator[str | AssistantMessage, None]
 ) -> AsyncGenerator[bytes, None]:
     yield writer.begin()
     said = ""

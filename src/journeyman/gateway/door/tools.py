@@ -41,7 +41,7 @@ _EDIT = (
 
 
 def in_words_of(offers: Sequence[ToolOffer], call: ToolCall) -> ToolCall:
-    """The call as one of the offered tools takes it. A tool of nobody's is called by the name it has."""
+    """The call as one of the offered tools takes it. A tool that none of them replaces keeps its name."""
     try:
         arguments = json.loads(call.arguments)
     except ValueError:

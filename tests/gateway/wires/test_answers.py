@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeyman.gateway.door.readers import Reader, Seen
-from journeyman.gateway.door.wires import Wire
 from journeyman.gateway.messages import Tokens
+from journeyman.gateway.wires.answers import AnswerReader
+from journeyman.gateway.wires.base import AnswerState, Wire
 from tests.standins.model_server import _FRAMES, Reply
 
 STANDINS: dict[Wire, Any] = {
@@ -21,8 +21,8 @@ STANDINS: dict[Wire, Any] = {
 }
 
 
-def read(wire: Wire, *bodies: Any, stream: bool = False) -> Seen:
-    reader = Reader(wire, is_stream=stream)
+def read(wire: Wire, *bodies: Any, stream: bool = False) -> AnswerState:
+    reader = AnswerReader(wire, is_stream=stream)
     for body in bodies:
         reader.feed(f"data: {json.dumps(body)}\n\n".encode() if stream else json.dumps(body).encode())
     return reader.end()
@@ -33,12 +33,12 @@ def read(wire: Wire, *bodies: Any, stream: bool = False) -> Seen:
 def test_an_answer_is_read_the_same_wherever_its_chunks_end(wire: Wire, cuts: list[int]) -> None:
     stream = "".join(STANDINS[wire](Reply(text="Grüße, 世界", tools=[("shell", {"command": "ls"})]))).encode()
     places = sorted({0, len(stream), *(cut % len(stream) for cut in cuts)})
-    reader = Reader(wire, is_stream=True)
+    reader = AnswerReader(wire, is_stream=True)
     for start, end in itertools.pairwise(places):
         reader.feed(stream[start:end])
-    seen = reader.end()
-    assert seen.tokens == Tokens(100, 20, 10)
-    assert seen.is_whole
+    state = reader.end()
+    assert state.tokens == Tokens(100, 20, 10)
+    assert state.is_complete
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_an_answer_is_read_the_same_wherever_its_chunks_end(wire: Wire, cuts: li
 def test_an_answer_that_is_not_streamed_is_read_too(
     wire: Wire, body: Any, tokens: Tokens | None, finish: str
 ) -> None:
-    seen = read(wire, body)
-    assert (seen.tokens, seen.finish, seen.is_whole) == (tokens, finish, True)
+    state = read(wire, body)
+    assert (state.tokens, state.finish, state.is_complete) == (tokens, finish, True)
 
 
 def test_a_list_of_answers_is_read_as_a_stream_of_them() -> None:
@@ -152,9 +152,9 @@ def test_anthropics_counts_come_in_pieces_and_none_may_be_wrong(wrong: Any) -> N
 
 @given(st.binary(max_size=300), st.sampled_from(list(STANDINS)), st.booleans())
 def test_no_bytes_at_all_break_a_reader(content: bytes, wire: Wire, stream: bool) -> None:
-    reader = Reader(wire, is_stream=stream)
+    reader = AnswerReader(wire, is_stream=stream)
     reader.feed(content)
-    assert not reader.end().is_whole
+    assert not reader.end().is_complete
 
 
 _JSON = st.recursive(
@@ -200,6 +200,6 @@ def test_no_frame_of_the_wrong_shape_breaks_a_reader(frame: Any, wire: Wire) -> 
         ("generate", {"error": {"code": 503, "message": "busy"}}),
     ],
 )
-def test_an_error_in_the_middle_of_a_stream_is_seen(wire: Wire, frame: Any) -> None:
-    seen = read(wire, frame, stream=True)
-    assert (seen.fault, seen.is_whole) == ("busy", False)
+def test_an_error_in_the_middle_of_a_stream_is_state(wire: Wire, frame: Any) -> None:
+    state = read(wire, frame, stream=True)
+    assert (state.error, state.is_complete) == ("busy", False)

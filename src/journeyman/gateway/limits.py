@@ -1,7 +1,8 @@
-"""How long and how large one answer of a model may be, whoever asks for it.
+"""Limits of one answer of a model, for the built-in agent and at the door: silence, duration, size.
 
-An answer that takes too long is cut off as a fault that may pass: the next one is usually shorter. One that
-floods is not asked for again: it would flood once more.
+A stream is broken when nothing arrives for `idle_seconds`, whatever was sent before; each chunk starts the
+timeout anew. Too long a silence or an answer is worth a retry, because the next is usually shorter. Too large
+an answer is not: it would be as large again.
 """
 
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ LARGEST_ANSWER_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
-class Patience:
+class CallLimits:
     idle_seconds: float
-    """Silence after which a stream counts as cut."""
+    """Silence after which a stream counts as broken."""
     call_seconds: float = LONGEST_CALL_SECONDS
     answer_bytes: int = LARGEST_ANSWER_BYTES
 

@@ -1,4 +1,4 @@
-"""Where the door stands: a unix socket that a sandbox can be given, and nobody else can reach.
+"""The door's unix socket, which a sandbox can be given and nobody else can reach.
 
 A jail's user is another one than ours, so the socket itself must be open to all; the directory around it
 is open to nobody, and a jail sees the socket without it. Each process has a socket of its own.
@@ -26,9 +26,9 @@ _GRACEFUL_SECONDS = 1
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp, home: Path) -> AsyncIterator[Path]:
+async def serve_on_socket(app: ASGIApp, home: Path) -> AsyncIterator[Path]:
     """Serve the application on the running loop; gives the socket's path."""
-    path = _place(home)
+    path = _socket_path(home)
     with _bound(path) as listener:
         config = uvicorn.Config(
             app,
@@ -67,7 +67,7 @@ class _Server(uvicorn.Server):
         self.is_up.set()
 
 
-def _place(home: Path) -> Path:
+def _socket_path(home: Path) -> Path:
     path = home.absolute() / "door" / f"{os.getpid()}.sock"
     if len(os.fsencode(path)) > _LONGEST_PATH:
         name = hashlib.sha256(os.fsencode(home.absolute())).hexdigest()[:16]

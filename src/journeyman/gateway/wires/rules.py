@@ -130,6 +130,16 @@ def by_type(usual: str = "", /, **kinds: Rule) -> Rule:
     return checked
 
 
+def tools_of(*kinds: str) -> Rule:
+    """The tools that an agent runs itself, by the beginnings of their types; others are left out."""
+
+    def kept(value: Any, where: str, inline: Inline) -> Any:
+        kind = value.get("type") or kinds[0] if isinstance(value, Mapping) else None
+        return value if isinstance(kind, str) and kind.startswith(kinds) else None
+
+    return list_of(kept)
+
+
 def image(value: Any, where: str, inline: Inline) -> Any:
     """Base64, or an address that holds it."""
     if not isinstance(value, str) or (":" in value[:64] and not value[:5].lower() == "data:"):

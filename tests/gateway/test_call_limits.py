@@ -10,7 +10,7 @@ import pytest
 
 from journeyman.errors import AgentFailed, Transient
 from journeyman.gateway.gateway import Gateway, ModelCall
-from journeyman.gateway.patience import Patience
+from journeyman.gateway.limits import CallLimits
 from journeyman.settings import Settings
 from tests.gateway.calls import ask, prompted, settings_with, write_script
 
@@ -78,7 +78,7 @@ def endless(home: Path, piece: str) -> Iterator[Settings]:
 @pytest.mark.parametrize("model", ARGUMENTS)
 async def test_an_answer_without_an_end_is_cut_off_at_its_size(home: Path, model: str) -> None:
     with endless(home, ARGUMENTS[model]) as settings:
-        gateway = Gateway(settings, patience=Patience(30, answer_bytes=200_000))
+        gateway = Gateway(settings, limits=CallLimits(30, answer_bytes=200_000))
         with pytest.raises(AgentFailed, match="more than 200,000 bytes"):
             await ask(gateway, ModelCall(model=model, messages=prompted("Go")))
         await gateway.close()
@@ -87,7 +87,7 @@ async def test_an_answer_without_an_end_is_cut_off_at_its_size(home: Path, model
 @pytest.mark.parametrize("model", ["openai/endless", "anthropic/endless"])
 async def test_an_answer_without_an_end_is_cut_off_after_its_time(home: Path, model: str) -> None:
     with endless(home, ARGUMENTS[model]) as settings:
-        gateway = Gateway(settings, patience=Patience(30, call_seconds=0.2))
+        gateway = Gateway(settings, limits=CallLimits(30, call_seconds=0.2))
         await gateway.prepare(model)
         with pytest.raises(Transient, match=r"took more than 0\.2 seconds"):
             await ask(gateway, ModelCall(model=model, messages=prompted("Go")))
@@ -97,6 +97,6 @@ async def test_an_answer_without_an_end_is_cut_off_after_its_time(home: Path, mo
 async def test_silence_is_told_as_silence(home: Path) -> None:
     settings = settings_with(home)
     model = write_script(settings, "stalls", {"replies": [{"say": "a", "fault": "stall"}]})
-    gateway = Gateway(settings, patience=Patience(0.05))
+    gateway = Gateway(settings, limits=CallLimits(0.05))
     with pytest.raises(Transient, match=r"silent for 0\.05 seconds"):
         await ask(gateway, ModelCall(model=model, messages=prompted("Go")))

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from journeyman.gateway.chat_frames import ChatAnswer, Frames
 from journeyman.gateway.messages import AssistantMessage, Tokens, ToolCall
+from journeyman.gateway.wires.chat.answers import ChatAnswer
+from journeyman.gateway.wires.events import EventSplitter
 
 
 def said(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
@@ -35,8 +36,8 @@ STREAM = b': a comment\r\ndata: {"a": "\xc3\xa4"}\r\n\r\nevent: x\ndata:2\n\ndat
 
 @pytest.mark.parametrize("place", range(len(STREAM)))
 def test_a_stream_may_be_cut_into_chunks_anywhere(place: int) -> None:
-    frames = Frames()
-    found = [*frames.of(STREAM[:place]), *frames.of(STREAM[place:])]
+    events = EventSplitter()
+    found = [*events.feed(STREAM[:place]), *events.feed(STREAM[place:])]
     assert found == ['{"a": "ä"}'.encode(), b"2", b"[DONE]"]
 
 

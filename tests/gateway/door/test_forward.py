@@ -11,7 +11,7 @@ import pytest
 from journeyman.errors import Transient
 from journeyman.gateway.accounts import CallRecord
 from journeyman.gateway.door.door import Door
-from journeyman.gateway.door.wires import Wire
+from journeyman.gateway.wires.base import Wire
 from tests.gateway.calls import settings_with
 from tests.gateway.door.agents import PATHS, account, ask, client_of, headers, request
 from tests.gateway.ledgers import open_door
