@@ -208,6 +208,29 @@ async def test_what_nobody_asked_for_ends_a_kept_connection(http: HttpClient) ->
         assert [await posted(http, url), await posted(http, url)] == [b"Hello", b"Hello"]
 
 
+async def test_what_comes_on_an_idle_connection_is_no_response_to_the_next_request(http: HttpClient) -> None:
+    is_idle = asyncio.Event()
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await request_from(reader)
+        writer.write(WHOLE)
+        await is_idle.wait()
+        writer.write(WHOLE.replace(b"Hello", b"Again"))
+        await reader.read()
+
+    async with serving(serve) as port:
+        url = f"http://127.0.0.1:{port}/"
+        assert await posted(http, url) == b"Hello"
+        is_idle.set()
+        for _ in range(1000):  # until it has come through
+            await asyncio.sleep(0)
+        assert await posted(http, url) == b"Hello"
+        assert connections == 2
+
+
 @pytest.mark.parametrize("how", ["leaving", "cancelling", "closing"])
 async def test_leaving_early_cancelling_and_closing_end_the_connection(http: HttpClient, how: str) -> None:
     ended: asyncio.Queue[bool] = asyncio.Queue()

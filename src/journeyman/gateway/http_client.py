@@ -9,12 +9,17 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
 from journeyman.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
+    from aiohttp.tracing import Trace
 
 _CONNECT_SECONDS = 15.0
 _KEEP_ALIVE_SECONDS = 5.0
@@ -28,7 +33,7 @@ class HttpClient:
 
     def __init__(self) -> None:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE_SECONDS),
+            connector=_Connector(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE_SECONDS),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
             # One client serves all orders: a cookie of one must not be sent with the calls of another.
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -83,6 +88,23 @@ class HttpClient:
         if key not in self._proxies:
             self._proxies[key] = proxy_for(*key)
         return self._proxies[key]
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Closes an idle connection on which a server sent anything, instead of using it again.
+
+    aiohttp would take what came for the response to the next request, and from then on every call would get
+    the answer of the call before, perhaps that of another order.
+    """
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: "list[Trace]", timeout: aiohttp.ClientTimeout
+    ) -> "Connection":
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol is None or not connection.protocol.should_close:
+                return connection
+            connection.close()
 
 
 class HttpResponse:
