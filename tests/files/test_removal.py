@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.files.removal import remove_tree
+from journeyman.files.removal import remove_below, remove_tree
 from tests.files import traps
 from tests.files.remover import ORDINARY, Remover
 
@@ -48,6 +48,20 @@ def test_links_are_removed_and_not_followed(place: Path, remover: Remover) -> No
     assert remover.remove(place / "tree") == "gone"
     assert remover.remove(place / "link") == "gone"
     assert os.listdir(place) == ["outside"]
+    assert (outside / "treasure").exists()
+
+
+def test_entries_of_a_tree_are_removed_and_no_link_leads_to_them(place: Path) -> None:
+    outside, tree = place / "outside", place / "tree"
+    outside.mkdir()
+    (outside / "treasure").touch()
+    traps.deep(tree / "kept" / "deep", 1_500)
+    (tree / "kept" / "file").touch()
+    (tree / "link").symlink_to(outside)
+    (tree / "swapped").symlink_to(outside)
+    remove_below(tree, [b"kept/deep/", b"link", b"swapped/treasure", b"kept/file/below", b"gone/file"])
+    assert sorted(os.listdir(tree)) == ["kept", "swapped"]
+    assert os.listdir(tree / "kept") == ["file"]
     assert (outside / "treasure").exists()
 
 

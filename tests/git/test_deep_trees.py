@@ -56,3 +56,12 @@ async def test_branches_named_deeper_than_a_thousand_levels_do_not_stop_a_fetch(
     git(git_setup.source, "commit", "--quiet", "--allow-empty", "--message", "Next")
     mirror = await git_setup.refresh()
     assert mirror.resolve("main") == git(git_setup.source, "rev-parse", "main")
+
+
+async def test_untracked_directories_that_are_too_deep_for_git_are_removed_when_the_files_are_reset(
+    workspace: Workspace,
+) -> None:
+    traps.deep(workspace.tree / "loop", 2_500)
+    (workspace.tree / "draft.txt").write_text("draft\n")
+    await workspace.restore(await workspace.head())
+    assert sorted(os.listdir(workspace.tree)) == [".git", "readme.md", "src"]

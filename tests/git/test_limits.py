@@ -1,10 +1,12 @@
 """Files that keep a reader waiting or are too much for it: git leaves them alone or ends at its limits."""
 
+import asyncio
 import os
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from journeyman.errors import InvalidRepository, WorkspaceUnreadable
 from journeyman.git.confine import Confinement
 from journeyman.git.run import git as platform_git
+from journeyman.git.staging import in_thread
 from journeyman.git.trees import LARGEST_RULES, NO_HAZARDS, LeftOut, find_hazards, walk
 from journeyman.git.workspaces import Workspace
 from tests.git.repositories import ADA, GitSetup, commit_files, git, message, tracked
@@ -192,3 +195,17 @@ async def test_a_repository_whose_rules_are_too_long_is_refused(source: Path, ho
     mirror = await GitSetup(source, home, "git_branch").refresh()
     with pytest.raises(InvalidRepository, match=r"\.gitignore is larger"):
         await mirror.check_checkout(mirror.resolve("main"), max_files=100, max_bytes=10**9)
+
+
+async def test_work_on_files_stops_when_nobody_waits_for_it_any_more() -> None:
+    ended = threading.Event()
+
+    def walk_for_ever(*, is_stopped: Callable[[], bool]) -> None:
+        while not is_stopped():
+            pass
+        ended.set()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await in_thread(walk_for_ever)
+    assert await asyncio.to_thread(ended.wait, 20)

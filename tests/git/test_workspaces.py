@@ -214,6 +214,23 @@ async def test_a_snapshot_from_before_the_last_commit_is_not_brought_back(
     assert sorted(files(await git_setup.open())) == ["final.txt", "readme.md", "src/app.py"]
 
 
+async def test_resetting_the_files_removes_what_is_untracked_and_keeps_what_is_ignored(
+    workspace: Workspace,
+) -> None:
+    tree = workspace.tree
+    for name in ("top.txt", "new/file", "src/new.py", "mixed/code.py", "mixed/__pycache__/code.pyc", "a.pyc"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    (tree / "empty" / "below").mkdir(parents=True)
+    git(tree, "init", "--quiet", "nested")
+    (tree / "src" / "app.py").write_text("changed\n")
+    await workspace.restore(await workspace.head())
+    left = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+    assert left == {".git", "readme.md", "src/app.py", "mixed/__pycache__/code.pyc", "a.pyc"}
+    assert not (tree / "empty").exists()
+    assert status(workspace) == ""
+
+
 async def test_a_half_made_workspace_is_made_anew(git_setup: GitSetup, workspace: Workspace) -> None:
     (workspace.tree.parent / "ready").unlink()
     (workspace.tree / "readme.md").unlink()

@@ -38,9 +38,9 @@ import socket; socket.socket(socket.AF_UNIX).bind("app.py")'""",
         for h in post-index-change pre-commit; do echo touch /tmp/canary > n/.git/hooks/$h; done
         chmod +x n/.git/hooks/*; mkdir -p m/.git/objects m/.git/refs; mkfifo m/.git/HEAD; touch m/file
         git init -q o; echo .. > o/.git/commondir; touch o/file""",
-    "30,000 files": """python3 -c '
+    "100,000 files": """python3 -c '
 import os
-for d in range(30):
+for d in range(100):
     os.mkdir(str(d))
     for f in range(1000): open(f"{d}/{f}", "w").close()'""",
     "names of any kind": r"""python3 -c '
@@ -124,7 +124,7 @@ def test_cancelling_answers_at_once_and_keeps_the_work_beside(
 def test_a_commit_holds_the_work_and_none_of_the_traps(
     product: Product, repository: Path, sandbox_type: str, tmp_path: Path
 ) -> None:
-    heavy = ("30,000", "without end", "come and go", "slow rules", "sparse")
+    heavy = ("100,000", "without end", "come and go", "slow rules", "sparse")
     traps = "\n".join(
         f"({trap}\n)" for name, trap in TRAPS.items() if not any(word in name for word in heavy)
     )

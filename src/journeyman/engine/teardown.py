@@ -49,7 +49,7 @@ class Teardown:
 
         Safe to repeat because what is gone stays gone. What was not committed is snapshotted first; where
         that cannot be done, or not in so many seconds, the workspace stays, the order says so, and the answer
-        is False. The workspace of an order that is over its quota always goes, with as much kept as fits.
+        is False. Of files that are over the order's quota as much is kept as fits, and the workspace goes.
         """
         order_id = order.agent_work_order_id
         failpoint("teardown_started")
@@ -137,7 +137,9 @@ class Teardown:
             workspace = await self.workspaces.open_locked(order)
             if over_quota:
                 left_out: list[LeftOut] = []
-                snapshot = await workspace.snapshot(room=_KEPT_BYTES, on_left_out=left_out.extend)
+                snapshot = await workspace.snapshot(
+                    within=within, room=_KEPT_BYTES, on_left_out=left_out.extend
+                )
                 await self._emit_left_out(order_id, left_out)
             else:
                 snapshot = await workspace.snapshot(within=within)

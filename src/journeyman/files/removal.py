@@ -9,14 +9,16 @@ import errno
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 _LOOK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHANGED = (errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR)
 """What is met when somebody still writes into the tree."""
+_MOVED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""What is met when the entry is gone, or a link has taken the place of a directory above it."""
 
 
 def remove_tree(path: Path, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
@@ -26,17 +28,41 @@ def remove_tree(path: Path, *, is_stopped: Callable[[], bool] = lambda: False) -
     """
     try:
         with _descriptor(os.open(path.parent, _READ)) as parent:
-            if not stat.S_ISDIR(os.lstat(path.name, dir_fd=parent).st_mode):
-                os.unlink(path.name, dir_fd=parent)
-                return True
-            with _open_directory(path.name, parent) as top:
-                if _mount_of(top) != _mount_of(parent):
-                    raise OSError(errno.EBUSY, "something is mounted there", str(path))
-                if not _Removal(top, is_stopped).run():
-                    return False
-            os.rmdir(path.name, dir_fd=parent)
+            return _remove_entry(path.name, parent, is_stopped)
     except FileNotFoundError:
-        pass  # there is nothing, or somebody else is removing it
+        return True  # there is nothing, or somebody else is removing it
+
+
+def remove_below(root: Path, paths: Iterable[bytes]) -> None:
+    """Remove entries of a tree whose owner may be changing it at the same time.
+
+    No link is followed on the way to an entry, so none that takes a directory's place leads outside.
+    Raises the first OSError that kept something of an entry; entries after that one are not removed.
+    """
+    for path in paths:
+        *above, name = os.fsdecode(path).strip("/").split("/")
+        with ExitStack() as opened:
+            try:
+                parent = opened.enter_context(_descriptor(os.open(root, _READ)))
+                for directory in above:
+                    found = os.open(directory, _READ | os.O_NOFOLLOW, dir_fd=parent)
+                    parent = opened.enter_context(_descriptor(found))
+                _remove_entry(name, parent, lambda: False)
+            except OSError as error:
+                if error.errno not in _MOVED:
+                    raise
+
+
+def _remove_entry(name: str, parent: int, is_stopped: Callable[[], bool]) -> bool:
+    if not stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode):
+        os.unlink(name, dir_fd=parent)
+        return True
+    with _open_directory(name, parent) as top:
+        if _mount_of(top) != _mount_of(parent):
+            raise OSError(errno.EBUSY, "something is mounted there", name)
+        if not _Removal(top, is_stopped).run():
+            return False
+    os.rmdir(name, dir_fd=parent)
     return True
 
 

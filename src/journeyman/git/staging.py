@@ -7,15 +7,20 @@ meets the agent's files is confined, and finds those empty that would keep it wa
 """
 
 import asyncio
+import bisect
+import itertools
 import os
 import re
 import shutil
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from journeyman.errors import Internal, StoreUnavailable, Transient, WorkspaceUnreadable
+from journeyman.files.removal import remove_below
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of, last_line
 from journeyman.git.policy import EVERYTHING, CommitPolicy
@@ -30,6 +35,7 @@ from journeyman.git.trees import (
     walk,
 )
 
+T = TypeVar("T")
 _LARGEST_FILE = 100 * 1024 * 1024
 """Forges refuse larger ones."""
 _MOST_LEFT_OUT = 50
@@ -123,6 +129,20 @@ class Index:
             timeout=LOCAL_SECONDS,
         )
 
+    async def remove_untracked(self) -> None:
+        """Remove what is neither tracked nor ignored, as `git clean -ffd` does.
+
+        Git's own way takes seconds in a tree of a thousand levels, and leaves what lies deeper than a path
+        can say. It is needed only for directories that hold ignored files beside others.
+        """
+        listing = ("ls-files", "-z", "--others", "--directory", "--exclude-standard")
+        untracked = (await self.git(*listing)).split(b"\0")[:-1]
+        ignored = sorted((await self.git(*listing, "--ignored")).split(b"\0")[:-1])
+        mixed = {path for path in untracked if path.endswith(b"/") and _has_below(ignored, path)}
+        await asyncio.to_thread(remove_below, self.tree, [path for path in untracked if path not in mixed])
+        if mixed:
+            await self.write_files("clean", "-ffdq")
+
     async def set_back(self, commit: str, paths: Collection[bytes]) -> None:
         """Let the index hold these paths as a commit does; the files stay as they are."""
         listing = await self.git("ls-tree", "-r", "-z", "--full-tree", commit)
@@ -137,7 +157,7 @@ class Index:
     async def changes(self) -> Changes:
         """What differs from the head. A file that git must not open counts as unchanged."""
         for _ in range(_TRIES):
-            hazards = await asyncio.to_thread(find_hazards, self.tree)
+            hazards = await in_thread(find_hazards, self.tree)
             try:
                 output = await self.hiding(hazards).git(
                     "status", "--porcelain=v2", "--branch", "-z",
@@ -147,7 +167,7 @@ class Index:
                 if hazards == NO_HAZARDS:
                     raise
                 continue  # one of them was gone by then
-            return _without(read_status(output, self.order_id), hazards)
+            return _without(await in_thread(read_status, output, self.order_id), hazards)
         raise WorkspaceUnreadable(
             "files that git must not open come and go in the workspace",
             hint="End what makes named pipes there; the files stay in the workspace.",
@@ -162,12 +182,12 @@ class Index:
         """
         paths, new = changes.files, changes.new
         if changes.nested:
-            below = await asyncio.to_thread(_files_in, self.tree, changes.nested)
+            below = await in_thread(_files_in, self.tree, changes.nested)
             inside = await self._not_ignored(below)
             paths, new = (*paths, *inside), new.union(inside)
-        files, left_out = await asyncio.to_thread(_sort_out, self.tree, paths, new, policy)
+        files, left_out = await in_thread(_sort_out, self.tree, paths, new, policy)
         if room is not None:
-            files, too_much = await asyncio.to_thread(_what_fits, self.tree, files, room)
+            files, too_much = await in_thread(_what_fits, self.tree, files, room)
             left_out += too_much
         if files:
             left_out += await self._update(files)
@@ -231,13 +251,28 @@ class Index:
         return size
 
 
-def read_status(output: bytes, order_id: str) -> Changes:
+async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Do something whose length depends on the number of files beside the event loop.
+
+    When the caller is cancelled, at a timeout above all, the thread stops at the next file instead of
+    competing with whatever comes after.
+    """
+    stopped = threading.Event()
+    try:
+        return await asyncio.to_thread(work, *arguments, is_stopped=stopped.is_set)
+    finally:
+        stopped.set()
+
+
+def read_status(output: bytes, order_id: str, *, is_stopped: Callable[[], bool] = lambda: False) -> Changes:
     """`git status --porcelain=v2 --branch -z`, without what the platform itself keeps below `.journeyman`."""
     head, is_staged = "", False
     files: list[bytes] = []
     nested: list[bytes] = []
     new: set[bytes] = set()
     for entry in output.split(b"\0"):
+        if is_stopped():
+            break
         if entry.startswith(b"# branch.oid "):
             head = entry.removeprefix(b"# branch.oid ").decode()
         if entry[:2] not in (b"1 ", b"u ", b"? "):
@@ -267,13 +302,20 @@ def _is_ours(path: bytes, order_id: str) -> bool:
 
 
 def _sort_out(
-    tree: Path, paths: Iterable[bytes], new: frozenset[bytes], policy: CommitPolicy
+    tree: Path,
+    paths: Iterable[bytes],
+    new: frozenset[bytes],
+    policy: CommitPolicy,
+    *,
+    is_stopped: Callable[[], bool],
 ) -> tuple[list[bytes], list[LeftOut]]:
     """The paths that git is given, and those that it is not. A path that is gone is to be removed."""
     root = os.fsencode(tree)
     good: list[bytes] = []
     bad: list[LeftOut] = []
     for path in paths:
+        if is_stopped():
+            break
         try:
             facts = os.lstat(os.path.join(root, path))
         except OSError:  # gone, or git says what is wrong with it
@@ -287,11 +329,15 @@ def _sort_out(
     return good, bad
 
 
-def _what_fits(tree: Path, paths: Iterable[bytes], room: int) -> tuple[list[bytes], list[LeftOut]]:
+def _what_fits(
+    tree: Path, paths: Iterable[bytes], room: int, *, is_stopped: Callable[[], bool]
+) -> tuple[list[bytes], list[LeftOut]]:
     """The smallest of the files, as many as there is room for, and the others."""
     root = os.fsencode(tree)
     sizes: dict[bytes, int] = {}
     for path in paths:
+        if is_stopped():
+            break
         try:
             sizes[path] = os.lstat(os.path.join(root, path)).st_size
         except OSError:  # gone, or git says what is wrong with it
@@ -315,8 +361,15 @@ def _unstorable(facts: os.stat_result) -> str | None:
     return f"{kind_of(facts.st_mode)}, which git cannot store"
 
 
-def _files_in(tree: Path, directories: Iterable[bytes]) -> list[bytes]:
-    return [path for directory in directories for path in _walk(tree, directory.rstrip(b"/"))]
+def _files_in(tree: Path, directories: Iterable[bytes], *, is_stopped: Callable[[], bool]) -> list[bytes]:
+    found = (path for directory in directories for path in _walk(tree, directory.rstrip(b"/")))
+    return list(itertools.takewhile(lambda _: not is_stopped(), found))
+
+
+def _has_below(paths: Sequence[bytes], directory: bytes) -> bool:
+    """Whether sorted paths hold the directory or anything in it."""
+    place = bisect.bisect_left(paths, directory)
+    return place < len(paths) and paths[place].startswith(directory)
 
 
 def _walk(tree: Path, directory: bytes) -> Iterator[bytes]:

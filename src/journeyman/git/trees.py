@@ -90,13 +90,13 @@ class Hazards:
 NO_HAZARDS = Hazards()
 
 
-def find_hazards(root: Path) -> Hazards:
+def find_hazards(root: Path, *, is_stopped: Callable[[], bool] = lambda: False) -> Hazards:
     found: list[LeftOut] = []
     repositories: list[bytes] = []
     seen = 0
     for directory in walk(root):
         seen += len(directory.entries)
-        if seen > _MOST_ENTRIES:
+        if seen > _MOST_ENTRIES or is_stopped():
             break
         for entry in directory.entries:
             if entry.name == ".git" and directory.path and entry.is_dir(follow_symlinks=False):

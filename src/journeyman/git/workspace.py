@@ -227,7 +227,7 @@ class Workspace:
     async def _reset(self, commit: str) -> None:
         index = await self._copied_index()
         await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
-        await index.write_files("clean", "-ffdq")
+        await index.remove_untracked()
         await self._take_over(index, hash_bytes=len(commit) // 2)
 
     async def stash(self) -> Snapshot | None:
@@ -254,7 +254,7 @@ class Workspace:
         if snapshot:
             await index.write_files("read-tree", "-m", head)
         else:
-            await index.write_files("clean", "-ffdq")
+            await index.remove_untracked()
         await self._take_over(index, hash_bytes=len(head) // 2)
 
     async def _take_over(self, index: Index, *, hash_bytes: int) -> None:
