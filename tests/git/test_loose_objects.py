@@ -10,10 +10,16 @@ import pytest
 from journeyman.errors import Conflict
 from journeyman.forges.base import Person
 from journeyman.git.commits import identity
-from journeyman.git.loose_objects import move_branch, write_commit
+from journeyman.git.loose_objects import move_branch, signatures_of, write_commit
 from tests.git.repositories import ADA, git
 
 BRANCH = "refs/heads/main"
+
+
+def write(git_dir: Path, tree: str, parent: str, text: str, author: Person) -> str:
+    return write_commit(
+        git_dir, tree=tree, parents=[parent], signatures=signatures_of(author), message=text.encode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,7 @@ BRANCH = "refs/heads/main"
 def test_a_commit_is_the_one_that_git_makes(source: Path, author: Person) -> None:
     parent, tree = git(source, "rev-parse", "HEAD", "HEAD^{tree}").split()
     text = "Do it\n\nWhy: ü # not a comment\n\nAgent-Phase: planning\n"
-    name = write_commit(source / ".git", tree, parent, text, author)
+    name = write(source / ".git", tree, parent, text, author)
     raw = git(source, "cat-file", "commit", name)
     when = raw.split("> ", 1)[1].split("\n")[0]
     made = subprocess.run(
@@ -53,7 +59,7 @@ def test_a_repository_of_the_longer_names_gets_a_longer_name(tmp_path: Path) -> 
     git(tmp_path, "init", "--quiet", "--object-format=sha256")
     tree = git(tmp_path, "write-tree")
     parent = git(tmp_path, "commit-tree", tree, "-m", "Begin")
-    name = write_commit(tmp_path / ".git", tree, parent, "More\n", ADA)
+    name = write(tmp_path / ".git", tree, parent, "More\n", ADA)
     assert len(name) == hashlib.sha256().digest_size * 2
     assert git(tmp_path, "log", "--format=%s %an", name) == "More Ada\nBegin Test"
 
@@ -62,7 +68,7 @@ def test_a_commit_can_be_read_by_other_users(source: Path) -> None:
     parent, tree = git(source, "rev-parse", "HEAD", "HEAD^{tree}").split()
     before = os.umask(0o077)
     try:
-        name = write_commit(source / ".git", tree, parent, "More\n", ADA)
+        name = write(source / ".git", tree, parent, "More\n", ADA)
     finally:
         os.umask(before)
     file = source / ".git/objects" / name[:2] / name[2:]
@@ -71,7 +77,7 @@ def test_a_commit_can_be_read_by_other_users(source: Path) -> None:
 
 def test_a_branch_moves_only_from_where_it_is_thought_to_be(source: Path) -> None:
     old, tree = git(source, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    new = write_commit(source / ".git", tree, old, "More\n", ADA)
+    new = write(source / ".git", tree, old, "More\n", ADA)
     with pytest.raises(Conflict, match=old):
         move_branch(source / ".git", BRANCH, old, new)
     assert git(source, "rev-parse", BRANCH) == old

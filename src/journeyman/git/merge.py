@@ -5,14 +5,16 @@ moved it meanwhile. Where the base is checked out, its files follow, unless that
 take a filter, which is a command of the repository: then the owner is told what to run instead.
 """
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from journeyman.errors import Conflict, NotFound
 from journeyman.forges.base import Person
 from journeyman.forges.local_directory import StandIn, checked_out_at, stand_in
-from journeyman.git.commits import identity
 from journeyman.git.faults import fault_of, last_line
+from journeyman.git.loose_objects import signatures_of, write_commit
 from journeyman.git.run import How, git, run_git
 from journeyman.work_orders.order import check_branch_name
 
@@ -33,11 +35,7 @@ async def merge(repository: Path, *, base: str, branch: str, message: str, autho
         if (await run_git("merge-base", "--is-ancestor", theirs, ours, git_dir=git_dir)).exit_code == 0:
             return ours
         tree = await _merged_tree(git_dir, ours, theirs, branch=branch, base=base)
-        made = await git(
-            "commit-tree", "-p", ours, "-p", theirs, "-m", message, tree,
-            git_dir=git_dir, env=identity(author),
-        )  # fmt: skip
-        merged = made.decode().strip()
+        merged = await _write_merge(git_dir, tree, [ours, theirs], message, author)
         files = _Files.of(shown, base, branch)
         if files is not None:
             await files.check(ours, merged)
@@ -118,6 +116,21 @@ class _Files:
                 f"{self.work_tree} has changes of its own that are in the way: {last_line(answer.error)}",
                 hint="Commit or stash them there, then merge again.",
             )
+
+
+async def _write_merge(git_dir: Path, tree: str, parents: Sequence[str], message: str, author: Person) -> str:
+    text = f"{message.rstrip()}\n".encode(errors="replace")
+    try:
+        return await asyncio.to_thread(
+            write_commit,
+            git_dir,
+            tree=tree,
+            parents=parents,
+            signatures=signatures_of(author),
+            message=text,
+        )
+    except OSError as error:
+        raise fault_of(f"error: cannot write {error.filename}: {error.strerror}", "merge") from error
 
 
 async def _head(git_dir: Path, branch: str) -> str:

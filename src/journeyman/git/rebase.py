@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeyman.errors import Conflict
-from journeyman.git.commits import JOURNEYMAN, identity, one_line
+from journeyman.git.commits import JOURNEYMAN, one_line
 from journeyman.git.faults import fault_of
+from journeyman.git.loose_objects import signatures_of, write_commit
 from journeyman.git.mirror import Mirror
 from journeyman.git.push import is_ancestor
 from journeyman.git.refs import REPLACED, SNAPSHOTS, checked_commit
@@ -131,11 +132,14 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
     fields = [line.partition(b" ") for line in head.split(b"\n")]
     [parent] = [value.decode() for name, _, value in fields if name == b"parent"]
     before = (await git("rev-parse", f"{onto}^{{tree}}", git_dir=mirror.path)).decode().strip()
-    # Before 2.40 merge-tree finds the common ancestor itself: it gets a history in which that is the parent.
-    stand_in = await git("commit-tree", before, "-p", parent, git_dir=mirror.path, env=identity(JOURNEYMAN))
+    # A cherry-pick is a three-way merge whose base is the parent of the picked commit. Before git 2.40
+    # merge-tree cannot be told the base, so "ours" is a commit that has that parent as its own parent.
+    ours = write_commit(
+        mirror.path, tree=before, parents=[parent], signatures=signatures_of(JOURNEYMAN), message=b""
+    )
     answer = await run_git(
         "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
-        stand_in.decode().strip(), commit,
+        ours, commit,
         git_dir=mirror.path,
     )  # fmt: skip
     if answer.exit_code not in (0, 1):
@@ -150,12 +154,7 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
         for name, _, value in fields
         if name in (b"author", b"committer", b"encoding")
     ]
-    made = [b"tree " + tree.encode(), b"parent " + onto.encode(), *kept]
-    written = await git(
-        "hash-object", "-t", "commit", "-w", "--stdin",
-        git_dir=mirror.path, stdin=b"\n".join(made) + b"\n\n" + message,
-    )  # fmt: skip
-    return written.decode().strip()
+    return write_commit(mirror.path, tree=tree, parents=[onto], signatures=b"\n".join(kept), message=message)
 
 
 async def foreign_commits(

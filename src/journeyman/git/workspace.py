@@ -19,7 +19,7 @@ from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import JOURNEYMAN, CommitMessage
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.loose_objects import move_branch, write_commit
+from journeyman.git.loose_objects import move_branch, signatures_of, write_commit
 from journeyman.git.mirror import Mirror
 from journeyman.git.ownership import change_owner
 from journeyman.git.policy import EVERYTHING, CommitPolicy
@@ -308,7 +308,13 @@ class Workspace:
         await index.git("update-index", "--skip-worktree", "-z", "--stdin", stdin="\0".join(records).encode())
 
     def write_commit(self, tree: str, parent: str, text: str, author: Person) -> str:
-        return write_commit(self.mirror.path, tree, checked_commit(parent), text, author)
+        return write_commit(
+            self.mirror.path,
+            tree=tree,
+            parents=[checked_commit(parent)],
+            signatures=signatures_of(author),
+            message=text.encode(errors="replace"),
+        )
 
     async def newest_snapshot(self) -> tuple[int, str]:
         """Its number, and its tree and parent; 0 when there is none."""
