@@ -95,6 +95,27 @@ async def test_what_is_not_committed_comes_along_and_stays_uncommitted(
     assert (again.tree / "new.txt").read_text() == "new\n"
 
 
+async def test_a_branch_that_people_reset_to_an_earlier_commit_stays_there(
+    git_setup: GitSetup, workspace: Workspace, pushed: str
+) -> None:
+    dropped = await commit(workspace, dropped="dropped\n")
+    await workspace.push(remote_of(git_setup.source), expected_sha=pushed)
+    own = await commit(workspace, own="not pushed yet\n")
+    git(git_setup.source, "update-ref", f"refs/heads/{workspace.branch}", pushed)
+    with pytest.raises(BranchMoved):
+        await workspace.push(remote_of(git_setup.source), expected_sha=dropped)
+    result = await taken(git_setup, workspace, dropped)
+    assert result is not None
+    assert (result.theirs, result.count) == (pushed, 0)
+    head = await workspace.head()
+    assert git(workspace.mirror.path, "rev-parse", f"{head}^") == pushed
+    assert tracked(workspace.mirror, head) == ["own.txt", "readme.md", "src/app.py", "work.txt"]
+    assert not (workspace.tree / "dropped.txt").exists()
+    assert git(workspace.mirror.path, "rev-parse", f"refs/journeyman/replaced/{ORDER}/{own}") == own
+    assert await taken(git_setup, workspace, dropped) == result, "a crash before it was recorded"
+    assert await workspace.push(remote_of(git_setup.source), expected_sha=pushed) == head
+
+
 async def test_a_clash_changes_nothing_and_names_the_files(
     git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:

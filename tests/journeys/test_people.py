@@ -205,6 +205,32 @@ def test_commits_pushed_between_rounds_are_where_the_next_one_begins(
     git(hosted.path, "merge-base", "--is-ancestor", theirs, branch)
 
 
+def test_a_branch_that_was_reset_to_an_earlier_commit_is_where_the_next_round_begins(
+    product: Product, hosting: Hosting
+) -> None:
+    hosted = hosting.add()
+    adds = [
+        {
+            "when": {"role": "build", "contains": f"Add {name}"},
+            "replies": [calls("write_file", path=name, content="By the agent.\n"), says("Added.")],
+        }
+        for name in ("ONE.md", "TWO.md")
+    ]
+    order = first_round(product, hosted, *adds, name="reset")
+    order_id, branch = order["agent_work_order_id"], order["git_branch_name"]
+    first = git(hosted.path, "rev-parse", branch)
+    prompt(product, order_id, "Add ONE.md")
+    assert finish_round(product, order_id, 2)["status"] == "completed"
+    git(hosted.path, "update-ref", f"refs/heads/{branch}", first)
+    prompt(product, order_id, "Add TWO.md")
+    third = finish_round(product, order_id, 3)
+    assert (third["status"], third["verification"]) == ("completed", "passed"), third
+    files = git(hosted.path, "ls-tree", "--name-only", branch).split()
+    assert "TWO.md" in files
+    assert "ONE.md" not in files
+    git(hosted.path, "merge-base", "--is-ancestor", first, branch)
+
+
 def test_commits_pushed_to_an_order_at_rest_are_seen_by_those_who_read_it(
     product: Product, hosting: Hosting, tmp_path: Path
 ) -> None:

@@ -28,8 +28,9 @@ async def push(
 ) -> str:
     """Bring the remote's branch to a commit. `expected_sha` is what we last pushed, as far as we know.
 
-    A push may have been made just before a crash that kept us from knowing it: a commit that ours is built
-    on is as good as the expected one. A branch that people deleted is not made again.
+    A crash may have come between a push and its record, so a commit between the expected one and ours is
+    accepted as well. A branch that people deleted is not created again, and one that they reset to an earlier
+    commit is not moved forward again.
     """
     async with resolved_remote(remote) as target:
         return await _push(git_dir, target.remote, branch, commit_sha, expected_sha)
@@ -48,8 +49,10 @@ async def _push(git_dir: Path, remote: Remote, branch: str, commit_sha: str, exp
         return commit_sha
     if there is None:
         raise refusal or branch_deleted(branch, expected_sha or "")
-    if there != expected_sha and not await is_ancestor(git_dir, there, commit_sha):
-        raise _moved(branch, there, expected_sha) from refusal
+    if there != expected_sha:
+        was_reset = expected_sha is not None and await is_ancestor(git_dir, there, expected_sha)
+        if was_reset or not await is_ancestor(git_dir, there, commit_sha):
+            raise _moved(branch, there, expected_sha) from refusal
     refusal = await _send(git_dir, remote, branch, commit_sha, is_new=False)
     if refusal is not None:
         now = None if refusal.retryable else await read_remote_head(git_dir, remote, branch)

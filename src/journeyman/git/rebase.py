@@ -67,16 +67,19 @@ class RebaseConflict(Conflict):
 async def rebase(
     workspace: Workspace, theirs: str, *, pushed_sha: str | None, stash_ref: str | None = None
 ) -> Rebased | None:
-    """Put what is ours and not pushed on top of what the remote's branch is at. None: nothing to take in.
+    """Rebase the order's unpushed commits and uncommitted files onto the head of the remote's branch.
 
-    `stash_ref` is a ref: on a clash our side is kept there and the branch becomes theirs, instead of the
-    Clash being raised. Safe to repeat because what is below the branch already is only told again.
+    None when the branch has nothing new. When people have reset it to an earlier commit, what they dropped is
+    dropped here as well. With `stash_ref`, a conflict is not raised: the order's side is kept at that ref and
+    the branch becomes theirs. Safe to repeat because commits that the branch already contains are only
+    reported again.
     """
     mirror, ours = workspace.mirror, await workspace.head()
     if theirs == pushed_sha:
         return None
     before = pushed_sha or workspace.base_commit_sha
-    if await is_ancestor(mirror.path, theirs, ours):
+    was_reset = pushed_sha is not None and await is_ancestor(mirror.path, theirs, pushed_sha)
+    if not was_reset and await is_ancestor(mirror.path, theirs, ours):
         commits, count = await _foreign_to(workspace, theirs, before)
         aside = (await mirror.refs(stash_ref)).get(stash_ref) if stash_ref else None
         return Rebased(ours, theirs, commits, count, aside) if count else None
@@ -84,7 +87,8 @@ async def rebase(
         return None  # none of our commits is there: it is somebody else's branch
     async with workspace.locked():
         own = await _own(workspace, theirs, before)
-        kept = {f"{REPLACED}{workspace.order_id}/{own.head}": own.head} if own.commits else {}
+        is_replaced = was_reset or own.commits
+        kept = {f"{REPLACED}{workspace.order_id}/{own.head}": own.head} if is_replaced else {}
         try:
             head, loose = await _replay_all(mirror, own, theirs)
         except RebaseConflict as clash:
