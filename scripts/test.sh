@@ -8,7 +8,7 @@ scripts/lint.sh
 scripts/web_test.sh
 scripts/web.sh
 
-# Each worker begins with half of the files, so that tests of one file share its server, and takes from the other
-# when it is done.
-workers=$(nproc)
+# One worker more than processors, because tests also wait. Each begins with files of its own, so that the tests of a
+# file share its server, and takes from the others when it has none left.
+workers=$(($(nproc) + 1))
 .venv/bin/pytest -n "$((workers < 4 ? workers : 4))" --dist worksteal "$@"

@@ -18,7 +18,7 @@ from journeyman.database import Database, metadata
 from journeyman.database import database_url as async_url
 from journeyman.settings import Settings, load_settings
 from tests.house.source import ROOT
-from tests.parts import missing_parts
+from tests.parts import missing_parts, parameters_of
 from tests.postgres import PrivatePostgres
 
 _POSTGRES = pytest.StashKey[PrivatePostgres]()
@@ -52,12 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _skip_without_parts(items: list[pytest.Item]) -> None:
     for item in items:
-        parameters = (
-            item.callspec.params.values()
-            if isinstance(item, pytest.Function) and hasattr(item, "callspec")
-            else ()
-        )
-        for reason in missing_parts(item.path.relative_to(ROOT).as_posix(), parameters):
+        for reason in missing_parts(item.path.relative_to(ROOT).as_posix(), parameters_of(item).values()):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

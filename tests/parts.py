@@ -5,7 +5,10 @@ integration (`CI` is set) nothing is skipped: there a missing part fails the tes
 """
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+import pytest
 
 from tests.agents.installed import INSTALLED
 from tests.house.source import ROOT
@@ -22,16 +25,26 @@ _ALWAYS = {
 """Files whose tests need programs that no parameter names."""
 
 
-def missing_parts(path: str, parameters: Collection[object]) -> Iterator[str]:
+def parameters_of(item: pytest.Item) -> Mapping[str, object]:
+    """What a test is parametrized with, by its own marks and by its fixtures."""
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
+def missing_parts(
+    path: str, parameters: Collection[object], *, checkout: Path = ROOT, agents: Path = INSTALLED
+) -> Iterator[str]:
     """Why a test cannot run here. `path` is that of its file, seen from the root of the checkout."""
-    if path.startswith(("tests/web/", "tests/packaging/")) and not (ROOT / "web" / "node_modules").is_dir():
+    if (
+        path.startswith(("tests/web/", "tests/packaging/"))
+        and not (checkout / "web" / "node_modules").is_dir()
+    ):
         yield "the packages of the web UI are not installed; run `make web`"
     if path.startswith("tests/web/") and not find_chromium():
         yield "there is no Chromium; run `make setup`"
     needed = set(_ALWAYS.get(path, ()))
     if path.startswith(_RUN_PROGRAMS):
         needed |= {_AS_PARAMETER[one] for one in parameters if isinstance(one, str) and one in _AS_PARAMETER}
-    if absent := sorted(name for name in needed if not (INSTALLED / name).is_dir()):
+    if absent := sorted(name for name in needed if not (agents / name).is_dir()):
         yield f"agents that others make are not installed ({', '.join(absent)}); run `make setup`"
 
 

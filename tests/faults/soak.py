@@ -22,7 +22,7 @@ from tests.postgres import PrivatePostgres
 _CUSTOMERS = 2
 """Of each store, at any time."""
 _PAUSE_SECONDS = (5.0, 40.0)
-_PATIENCE_SECONDS = 300.0
+_LONGEST_WAIT_SECONDS = 300.0
 _WEIGHTS: dict[Victim, int] = {"server": 3, "worker": 3, "jail": 1, "agent": 1, "git": 1}
 _STORIES: tuple[Story, ...] = ("plain", "plain", "approval", "pause")
 
@@ -49,7 +49,7 @@ class Soak:
     def _hand_in_orders(self, number: int) -> None:
         chance = random.Random(f"{self.seed}-{number}")
         while time.monotonic() < self.until:
-            customer = Customer(self.stage, chance.choice(_STORIES), patience=_PATIENCE_SECONDS)
+            customer = Customer(self.stage, chance.choice(_STORIES), longest_wait=_LONGEST_WAIT_SECONDS)
             self.customers.append(customer)
             try:
                 customer.see_through()

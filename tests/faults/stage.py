@@ -17,6 +17,7 @@ import httpx2
 from tests.faults.waiting import wait_for
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, calls, git, make_repository, says
+from tests.pace import slowdown
 from tests.standins.github import GitHubStandIn
 
 Story = Literal["plain", "approval", "pause"]
@@ -101,7 +102,7 @@ class Stage:
             elsewhere.mkdir()
             settings |= {
                 "JOURNEYMAN_SCRIPTS": str(self.product.scripts),
-                "JOURNEYMAN_WORKER_LEASE_SECONDS": "3",
+                "JOURNEYMAN_WORKER_LEASE_SECONDS": str(round(3 * slowdown(), 1)),
             }
             self.worker = Product(elsewhere, "worker", **settings)
         self.product.script("plain", PLANS, _builds(_LINGERS))
@@ -150,7 +151,7 @@ def staged(
 class Customer:
     """Hands in one order and sees it through, asking again when nobody answers."""
 
-    def __init__(self, stage: Stage, story: Story = "plain", *, patience: float = 120.0) -> None:
+    def __init__(self, stage: Stage, story: Story = "plain", *, longest_wait: float = 300.0) -> None:
         self.stage = stage
         self.story = story
         self.site = stage.site()
@@ -159,15 +160,15 @@ class Customer:
         self.retries = 0
         """How often a failed order had to be helped."""
         self._key = uuid4().hex
-        self._patience = patience
+        self._longest_wait = longest_wait
         self._paused = False
 
     def see_through(self) -> dict[str, Any]:
         self.hand_in()
-        return wait_for(self._go_on, f"an end of {self.order_id}", self._patience)
+        return wait_for(self._go_on, f"an end of {self.order_id}", self._longest_wait)
 
     def hand_in(self) -> None:
-        self.order_id = wait_for(self._hand_in, "an order that is accepted", self._patience)
+        self.order_id = wait_for(self._hand_in, "an order that is accepted", self._longest_wait)
 
     def _hand_in(self) -> str:
         answer = self._ask(

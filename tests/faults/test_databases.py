@@ -78,7 +78,7 @@ def test_sqlite_that_another_program_has_locked_is_waited_for(stage: Stage, file
         assert answer.status_code == 503, answer.text
         assert answer.headers["Retry-After"]
         assert stage.product.request("GET", "/health").status_code == 200
-        if len(files) > 1:  # the engine's own patience is 30 s
+        if len(files) > 1:  # the engine's own timeout is 30 s
             wait_for(lambda: stage.product.said().count("store_unavailable") > 5, "more than 30 s", 120)
         for other in others:
             other.execute("ROLLBACK")

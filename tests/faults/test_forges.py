@@ -24,8 +24,8 @@ CALLS = [
 @pytest.mark.parametrize(
     "kind",
     [
-        500,
         "reset_after_applying",
+        pytest.param(500, marks=pytest.mark.lasting),
         pytest.param(429, marks=pytest.mark.lasting),
         pytest.param("reset", marks=pytest.mark.lasting),
         pytest.param("500_after_applying", marks=pytest.mark.lasting),
@@ -34,7 +34,7 @@ CALLS = [
 )
 def test_a_forge_that_stumbles_at_any_call_is_asked_again(stage: Stage, kind: Kind) -> None:
     stage.product.start()
-    customers = [Customer(stage, patience=400) for _ in CALLS]
+    customers = [Customer(stage, longest_wait=400) for _ in CALLS]
     for customer, (method, path) in zip(customers, CALLS, strict=True):
         # The first look at the refs is the question whether a push would be let in.
         times = 2 if path.endswith("/info/refs") else 1

@@ -48,8 +48,8 @@ def is_waiting(stage: Stage) -> bool:
     [
         ("snapshot_started", "pause"),
         ("commit_started", "plain"),
-        ("push_acknowledged", "plain"),
-        ("teardown_started", "plain"),
+        pytest.param("push_acknowledged", "plain", marks=pytest.mark.lasting),
+        pytest.param("teardown_started", "plain", marks=pytest.mark.lasting),
     ],
 )
 def test_a_full_disk_is_waited_out(small_disk: Stage, moment: Moment, story: Story) -> None:

@@ -8,7 +8,7 @@ T = TypeVar("T")
 _LOOK_AGAIN_SECONDS = 0.02
 
 
-def wait_for(look: Callable[[], T | None], what: str, seconds: float = 60.0) -> T:
+def wait_for(look: Callable[[], T | None], what: str, seconds: float = 180.0) -> T:
     """The first answer that is true in the sense of `if`."""
     end = time.monotonic() + seconds
     while not (found := look()):

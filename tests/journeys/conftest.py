@@ -15,17 +15,27 @@ import pytest
 from tests.conftest import fresh_postgres_url
 from tests.journeys.product import Product
 from tests.journeys.repositories import TESTS, make_repository
+from tests.parts import parameters_of
 from tests.standins.github import GitHubStandIn
+
+STORES = ("sqlite", "postgresql")
+on_each_store = pytest.mark.parametrize("product", STORES, indirect=True, scope="module")
+_PAIRS = {"sqlite": "local", "postgresql": "github"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where stores and forges multiply, each store is paired with one forge; the rest waits for `--full`."""
+    for item in items:
+        given = parameters_of(item)
+        pair = _PAIRS.get(str(given.get("product")))
+        if pair and given.get("hosting", pair) != pair:
+            item.add_marker(pytest.mark.lasting)
 
 
 @pytest.fixture(scope="module")
 def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHubStandIn]:
     with GitHubStandIn(tmp_path_factory.mktemp("forge")) as github:
         yield github
-
-
-STORES = ("sqlite", "postgresql")
-on_each_store = pytest.mark.parametrize("product", STORES, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.lasting)])

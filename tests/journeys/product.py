@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-_LONGEST_WAIT_SECONDS = 90.0
+_LONGEST_WAIT_SECONDS = 180.0
 _VENV = Path(sys.prefix)
 
 

@@ -85,12 +85,13 @@ def test_a_branch_that_a_person_chose_stays(product: Product, tmp_path: Path) ->
 def test_a_restart_does_not_name_again(product: Product, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "adder")
     slow = builds(FIXED)
-    slow["replies"][-1]["delay_seconds"] = 2
+    slow["replies"][-1]["delay_seconds"] = 60
     order_id = product.submit(repository, product.script("slow", slow), workflow_type=BUILD)
     product.until(order_id, lambda event: event["type"] == "tool_call_completed")
     before = product.order(order_id)["git_branch_name"]
     product.kill()
     product.script("small", names("", deliver={"title": "Another", "branch": "another"}))
+    product.script("slow", builds(FIXED))
     product.start()
     order = product.finish(order_id)
     assert (order["status"], order["git_branch_name"]) == ("completed", before)

@@ -1,25 +1,15 @@
 """From a work order to a draft pull request: every built-in workflow, on both stores and both forges.
 
-Each store is paired with one forge; the two other pairs run with `--full`.
+SQLite is paired with the local forge and PostgreSQL with GitHub; the two other pairs run with `--full`.
 """
 
 import pytest
 
-from tests.journeys.conftest import Hosting
+from tests.journeys.conftest import Hosting, on_each_store
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, NEVER, PLANS, builds, git
 
-pytestmark = pytest.mark.parametrize(
-    ("product", "hosting"),
-    [
-        ("sqlite", "local"),
-        ("postgresql", "github"),
-        pytest.param("sqlite", "github", marks=pytest.mark.lasting),
-        pytest.param("postgresql", "local", marks=pytest.mark.lasting),
-    ],
-    indirect=True,
-    scope="module",
-)
+pytestmark = on_each_store
 
 
 def test_a_plan_a_build_and_its_checks_end_in_a_verified_draft_pull_request(

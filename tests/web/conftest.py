@@ -20,9 +20,9 @@ from tests.house.source import ROOT
 from tests.journeys.product import Product
 from tests.parts import find_chromium
 
-_PATIENCE_MS = 60_000
+_LONGEST_WAIT_MS = 120_000
 _SCREEN: ViewportSize = {"width": 1360, "height": 900}
-expect.set_options(timeout=_PATIENCE_MS)
+expect.set_options(timeout=_LONGEST_WAIT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +71,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 def _profile(browser: Browser) -> Iterator[BrowserContext]:
     """What one person's tabs share. The program is fetched and read once for all tests of a module."""
     context = browser.new_context(viewport=_SCREEN, reduced_motion="reduce")
-    context.set_default_timeout(_PATIENCE_MS)
+    context.set_default_timeout(_LONGEST_WAIT_MS)
     yield context
     context.close()
 
