@@ -1,8 +1,8 @@
 """Composition root: the only file that names implementations.
 
-`build` makes every part from the settings; `serve` runs the whole product in one process until it is told to
-stop. The API and the worker have parts, an event loop and a thread each: what keeps the worker busy keeps
-nobody waiting for an answer. They share the database and what wakes the other, and nothing else.
+`build_api` and `build_worker` make from the settings what each of them needs; `serve` runs both in one
+process until it is stopped. They have parts, an event loop and a thread each: a busy worker delays no answer.
+They share the database, the feed that wakes the API's readers and the handle to the worker, nothing else.
 """
 
 import asyncio
@@ -49,6 +49,7 @@ from journeyman.engine.refresh import BranchRefresh
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.store import Claims
+from journeyman.engine.teardown import Teardown
 from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.engine.workers import Worker, worker_id_of
 from journeyman.engine.workspaces import OpenWorkspaces
@@ -82,91 +83,165 @@ again answers nothing, and nobody knows whether the request took effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
-    """What one event loop works with; `in_use` on one, they are of no use on another."""
+class SharedParts:
+    """What the API and a worker both need. Each has its own: a part is used on one event loop only."""
 
     settings: Settings
     store: Database
-    feed: Feed
+    orders: WorkOrders
+    ledger: Ledger
     gateway: Gateway
-    door: Door
     github: GitHubForge
     local: LocalForge
+    repositories: Repositories
     sandboxes: LocalSandboxes
-    resources: WorkerResources
-    mirror_of: MirrorOf
-    refresh: BranchRefresh
+    handover: Handover
+
+    @property
+    def small_model(self) -> SmallModel | None:
+        return SmallModel(self.gateway, self.settings.small_model) if self.settings.small_model else None
+
+    def open_workspaces(self) -> OpenWorkspaces:
+        on_disk = Workspaces(self.settings.home / "workspaces")
+        return OpenWorkspaces(on_disk, self.repositories, self.sandboxes)
 
     @asynccontextmanager
-    async def in_use(self, *chores: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-        """Until it is left, with chores that are done beside everything else."""
-        under_way = [asyncio.create_task(chore) for chore in chores]
+    async def in_use(self, *background: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+        """Runs the background tasks until it is left, then closes everything."""
+        tasks = [asyncio.create_task(one) for one in background]
         try:
             yield
         finally:
-            for chore in under_way:
-                chore.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
-            await self.refresh.close()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self.gateway.close()
             await self.sandboxes.close()
             await self.github.aclose()
             await self.store.close()
 
 
-def build(settings: Settings, feed: Feed | None = None) -> Parts:
-    """Every part, for one event loop; `feed` is where readers on another hear of what is written on this."""
-    redactor = Redactor(settings.secrets())
-    store = Database(database.database_url(settings.database_url, settings.home))
-    feed = feed or Feed(store)
-    orders = WorkOrders(store, feed, redactor)
+def _database(settings: Settings) -> Database:
+    return Database(database.database_url(settings.database_url, settings.home))
+
+
+def _shared_parts(settings: Settings, store: Database, feed: Feed) -> SharedParts:
+    orders = WorkOrders(store, feed, Redactor(settings.secrets()))
     ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
-    gateway = Gateway(settings, ledger)
-    door = Door(settings, ledger)
-    github = GitHubForge(settings)
-    local = LocalForge(store, settings.server_url)
-    sandboxes = LocalSandboxes(settings)
-    small_model = SmallModel(gateway, settings.small_model) if settings.small_model else None
-    repositories = Repositories(
-        settings=settings,
-        mirrors=Mirrors(settings.home / "mirrors"),
-        forges={"github": github, "local": local},
-    )
-    handover = Handover(Claims(store, orders), worker_id_of(settings.home), is_shared=not store.is_sqlite)
-    resources = WorkerResources(
-        settings=settings,
-        orders=orders,
-        workspaces=OpenWorkspaces(Workspaces(settings.home / "workspaces"), repositories, sandboxes),
-        sandboxes=sandboxes,
-        agents=AgentCatalog(_agents(settings, gateway, door), Homes(settings.home / "sessions"), small_model),
-        handover=handover,
-    )
-    mirror_of = partial(current_mirror, repositories, handover)
-    return Parts(
+    github, local = GitHubForge(settings), LocalForge(store, settings.server_url)
+    return SharedParts(
         settings=settings,
         store=store,
-        feed=feed,
-        gateway=gateway,
-        door=door,
+        orders=orders,
+        ledger=ledger,
+        gateway=Gateway(settings, ledger),
         github=github,
         local=local,
-        sandboxes=sandboxes,
-        resources=resources,
-        mirror_of=mirror_of,
-        refresh=BranchRefresh(orders, repositories, mirror_of),
+        repositories=Repositories(
+            settings=settings,
+            mirrors=Mirrors(settings.home / "mirrors"),
+            forges={"github": github, "local": local},
+        ),
+        sandboxes=LocalSandboxes(settings),
+        handover=Handover(Claims(store, orders), worker_id_of(settings.home), is_shared=not store.is_sqlite),
     )
+
+
+@dataclass(frozen=True)
+class ApiParts:
+    """What answers requests. It performs no step; a worker in this process is reached by its handle only."""
+
+    shared: SharedParts
+    feed: Feed
+    teardown: Teardown
+    mirror_of: MirrorOf
+    refresh: BranchRefresh
+
+    @asynccontextmanager
+    async def in_use(self) -> AsyncIterator[None]:
+        async with self.shared.in_use(self.shared.store.keep_tidy()):
+            try:
+                yield
+            finally:
+                await self.refresh.close()
+
+    def services(self, worker: WorkerHandle | None) -> Services:
+        """What the handlers are given; `worker` is the one of this process, if it has one."""
+        shared, settings = self.shared, self.shared.settings
+        control = OrderControl(shared.orders, shared.handover.claims, self.teardown, self.mirror_of, worker)
+        return Services(
+            settings=settings,
+            database=shared.store,
+            orders=shared.orders,
+            feed=self.feed,
+            forges=shared.repositories.forges,
+            local_pull_requests=shared.local,
+            mirror_of=self.mirror_of,
+            sandboxes=shared.sandboxes,
+            agents=_agents(settings, shared.gateway, Door(settings, shared.ledger)),
+            gateway=shared.gateway,
+            small_model=shared.small_model,
+            workflows=WorkflowCatalog(settings.home / "workflows"),
+            refresh_branch=self.refresh.request,
+            order_accepted=control.wake,
+            control=control,
+            is_ready=self._readiness,
+        )
+
+    async def _readiness(self) -> Mapping[str, bool]:
+        return {"database": await self.shared.store.answers(), "disk": self.shared.sandboxes.has_room}
+
+
+def build_api(settings: Settings) -> ApiParts:
+    store = _database(settings)
+    feed = Feed(store)
+    shared = _shared_parts(settings, store, feed)
+    mirror_of = partial(current_mirror, shared.repositories, shared.handover)
+    return ApiParts(
+        shared,
+        feed,
+        Teardown(settings, shared.orders, shared.open_workspaces(), shared.sandboxes, shared.handover),
+        mirror_of,
+        BranchRefresh(shared.orders, shared.repositories, mirror_of),
+    )
+
+
+@dataclass(frozen=True)
+class WorkerParts:
+    """What carries out orders."""
+
+    shared: SharedParts
+    door: Door
+    resources: WorkerResources
+
+
+def build_worker(settings: Settings, feed: Feed | None = None) -> WorkerParts:
+    """The parts of a worker; `feed` is that of the API in this process, whose readers it notifies."""
+    store = _database(settings)
+    shared = _shared_parts(settings, store, feed or Feed(store))
+    door = Door(settings, shared.ledger)
+    agents = _agents(settings, shared.gateway, door)
+    resources = WorkerResources(
+        settings=settings,
+        orders=shared.orders,
+        workspaces=shared.open_workspaces(),
+        sandboxes=shared.sandboxes,
+        agents=AgentCatalog(agents, Homes(settings.home / "sessions"), shared.small_model),
+        handover=shared.handover,
+    )
+    return WorkerParts(shared, door, resources)
 
 
 @asynccontextmanager
-async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
-    """A worker on the running loop, and how others reach it."""
-    settings, resources = parts.settings, parts.resources
+async def working(parts: WorkerParts) -> AsyncIterator[WorkerHandle]:
+    """A worker on the running loop, and the handle by which other loops reach it."""
+    shared, settings = parts.shared, parts.shared.settings
     url = database.database_url(settings.database_url, settings.home)
-    worker = Worker(resources, database_url=url, home=settings.home)
+    worker = Worker(parts.resources, database_url=url, home=settings.home)
     models = filter(None, (settings.model, settings.small_model))
     async with (
-        parts.in_use(parts.sandboxes.monitor_disk(), *(parts.gateway.prepare(model) for model in models)),
-        parts.store.only_worker(resources.worker_id),
+        shared.in_use(shared.sandboxes.monitor_disk(), *(shared.gateway.prepare(model) for model in models)),
+        shared.store.only_worker(parts.resources.worker_id),
     ):
         await parts.door.open()
         try:
@@ -177,31 +252,6 @@ async def working(parts: Parts) -> AsyncIterator[WorkerHandle]:
                 await worker.stop()
         finally:
             await parts.door.close()
-
-
-def _services(parts: Parts, worker: WorkerHandle | None) -> Services:
-    resources = parts.resources
-    order_control = OrderControl(
-        resources.orders, resources.claims, resources.teardown, parts.mirror_of, worker
-    )
-    return Services(
-        settings=parts.settings,
-        database=parts.store,
-        orders=resources.orders,
-        feed=parts.feed,
-        forges=resources.repositories.forges,
-        local_pull_requests=parts.local,
-        mirror_of=parts.mirror_of,
-        sandboxes=parts.sandboxes,
-        agents=resources.agents.agents,
-        gateway=parts.gateway,
-        small_model=resources.agents.small_model,
-        workflows=WorkflowCatalog(parts.settings.home / "workflows"),
-        refresh_branch=parts.refresh.request,
-        order_accepted=order_control.wake,
-        control=order_control,
-        is_ready=lambda: _readiness(parts),
-    )
 
 
 def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent]:
@@ -234,8 +284,7 @@ def sandboxes_of(settings: Settings) -> SandboxProvider:
 
 def agents_of(settings: Settings) -> Mapping[str, Agent]:
     """To be asked what they need; nothing is opened for that."""
-    store = Database(database.database_url(settings.database_url, settings.home))
-    ledger = Ledger(ModelCalls(store), settings, Prices(settings.model_prices))
+    ledger = Ledger(ModelCalls(_database(settings)), settings, Prices(settings.model_prices))
     return _agents(settings, Gateway(settings, ledger), Door(settings, ledger))
 
 
@@ -286,26 +335,26 @@ def work(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -
 
 
 async def _work(settings: Settings, on_ready: Callable[[str], None] | None) -> None:
-    told_to_stop = asyncio.Event()
+    stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
-    async with working(build(settings)) as worker:
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with working(build_worker(settings)) as worker:
         _spare_the_collector()
         if on_ready:
             on_ready(worker.worker_id)
-        await told_to_stop.wait()
+        await stopped.wait()
 
 
 async def _serve(
     settings: Settings, listener: socket.socket, worker: bool, on_ready: Callable[[str], None] | None
 ) -> None:
-    parts = build(settings)
+    api = build_api(settings)
     async with AsyncExitStack() as stack:
         worker_handle = None
         if worker:
-            worker_handle = await stack.enter_async_context(working(build(settings, parts.feed)))
+            worker_handle = await stack.enter_async_context(working(build_worker(settings, api.feed)))
         config = uvicorn.Config(
-            create_app(_services(parts, worker_handle)),
+            create_app(api.services(worker_handle)),
             loop="asyncio",  # spawning a process from uvloop costs five times as much
             http="httptools",
             log_config=None,
@@ -313,7 +362,7 @@ async def _serve(
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACEFUL_SECONDS,
         )
-        server = _Server(config, parts, lambda: on_ready and on_ready(settings.server_url))
+        server = _Server(config, api, lambda: on_ready and on_ready(settings.server_url))
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
         await asyncio.to_thread(asyncio.run, server.serve(sockets=[listener]))
@@ -334,13 +383,13 @@ def _spare_the_collector() -> None:
 class _Server(uvicorn.Server):
     """Says when it answers, and ends the event streams first: else stopping would wait for every reader."""
 
-    def __init__(self, config: uvicorn.Config, parts: Parts, on_started: Callable[[], object]) -> None:
+    def __init__(self, config: uvicorn.Config, api: ApiParts, on_started: Callable[[], object]) -> None:
         super().__init__(config)
-        self._parts = parts
+        self._api = api
         self._on_started = on_started
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        async with self._parts.in_use(self._parts.store.keep_tidy()):
+        async with self._api.in_use():
             await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -349,12 +398,8 @@ class _Server(uvicorn.Server):
         self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._parts.feed.close()
+        self._api.feed.close()
         super().handle_exit(sig, frame)
-
-
-async def _readiness(parts: Parts) -> Mapping[str, bool]:
-    return {"database": await parts.store.answers(), "disk": parts.sandboxes.has_room}
 
 
 def _check_host(host: str) -> None:
