@@ -116,7 +116,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     order, step = await orders.get(order_id), StepSpec(name="build", kind="build")
     async with asyncio.timeout(None) as limit:
         context = await resources.step_contexts.build(order, step, {}, limit, _keep_nothing)
-        outcome = await context.agent_turn(ROLES["build"], _TASK)
+        outcome = await context.agent.turn(ROLES["build"], _TASK)
     assert outcome.stop_reason == "finished", outcome
     await resources.teardown.tear_down(order)
     await sandboxes.close()

@@ -31,7 +31,7 @@ from journeyman.sandboxes.base import Completed, SandboxSpec
 from journeyman.sandboxes.launch import launch
 from journeyman.sandboxes.supervisor_connection import SupervisorConnection
 from journeyman.settings import Settings
-from journeyman.steps.context import finished_turn
+from journeyman.steps.agent_session import finished_turn
 from journeyman.verification.run import read_project
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done

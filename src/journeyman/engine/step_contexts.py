@@ -15,8 +15,11 @@ from journeyman.engine.workspaces import OpenWorkspaces
 from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
-from journeyman.steps.context import StepContext
+from journeyman.steps.agent_session import AgentSession
+from journeyman.steps.context import StepContext, StepInput
 from journeyman.steps.order_sandboxes import OrderSandboxes
+from journeyman.steps.recorder import Recorder
+from journeyman.steps.write_access import WriteAccess
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done, context_of
@@ -60,28 +63,54 @@ class StepContexts:
             provider=self.sandboxes,
             agents=self.agents,
         )
-        return StepContext(
-            order=order,
-            round=order.round,
-            spec=spec,
-            task=await self._with_set_aside(await self._with_rework(task, order, spec), order, workspace),
-            variables=variables,
-            done=done,
+
+        async def keep() -> None:
+            await self.handover.save(self.orders, order_id, workspace)
+
+        recorder = Recorder(
             settings=self.settings,
             orders=self.orders,
-            repository=repositories.of(order),
+            order=order,
+            spec=spec,
             workspace=workspace,
-            forge=repositories.forge(order),
-            agent=self.agents.find(spec.agent or order.agent),
             author=await repositories.author(order),
-            open_sandbox=sandboxes.open,
-            clean_sandbox=sandboxes.clean,
-            workspace_lock=self.workspaces.write_lock(order_id),
-            time_limit=time_limit,
+            keep=keep,
             save_output=save_output,
-            attempt=attempt,
-            saved_output=saved_output,
-            keep=lambda: self.handover.save(self.orders, order_id, workspace),
+        )
+        return StepContext(
+            order=order,
+            given=StepInput(
+                spec=spec,
+                task=await self._with_set_aside(await self._with_rework(task, order, spec), order, workspace),
+                variables=variables,
+                done=done,
+                attempt=attempt,
+                saved_output=saved_output,
+            ),
+            settings=self.settings,
+            orders=self.orders,
+            recorder=recorder,
+            write_access=WriteAccess(
+                orders=self.orders,
+                order=order,
+                spec=spec,
+                workspace=workspace,
+                lock=self.workspaces.write_lock(order_id),
+                time_limit=time_limit,
+                keep=keep,
+            ),
+            agent=AgentSession(
+                settings=self.settings,
+                orders=self.orders,
+                order=order,
+                spec=spec,
+                agent=self.agents.find(spec.agent or order.agent),
+                sandboxes=sandboxes,
+                recorder=recorder,
+            ),
+            sandboxes=sandboxes,
+            forge=repositories.forge(order),
+            repository=repositories.of(order),
         )
 
     async def _with_rework(self, task: str, order: WorkOrder, spec: StepSpec) -> str:

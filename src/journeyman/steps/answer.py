@@ -7,7 +7,8 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, question_prompt
 from journeyman.events.types import AgentAnswered
-from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
 
 
 class AnswerOutput(BaseModel):
@@ -16,6 +17,6 @@ class AnswerOutput(BaseModel):
 
 async def run(context: StepContext) -> AnswerOutput:
     question = question_prompt(context.order.round_prompt or context.task, context.order.initial_prompt)
-    outcome = finished_turn(await context.agent_turn(ROLES["answer"], question))
+    outcome = finished_turn(await context.agent.turn(ROLES["answer"], question))
     await context.emit(AgentAnswered(step=context.spec.name, text=outcome.text))
     return AnswerOutput(text=outcome.text)

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from journeyman.agents.roles import ROLES, subtask_prompt
 from journeyman.errors import AgentFailed
 from journeyman.events.types import AgentAnswered, SubtaskStarted
-from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
 from journeyman.steps.plan import single_task
 
 
@@ -25,10 +26,10 @@ class BuildOutput(BaseModel):
 
 
 async def run(context: StepContext) -> BuildOutput:
-    plan = context.plan or single_task(context)
+    plan = context.given.plan or single_task(context)
     commits: list[str] = []
     said: list[str] = []
-    async with context.writing():
+    async with context.write_access.exclusive():
         for number, subtask in enumerate(plan.subtasks, start=1):
             earlier = await context.workspace.find_commit(
                 step=context.spec.name,
@@ -44,8 +45,8 @@ async def run(context: StepContext) -> BuildOutput:
                     step=context.spec.name, number=number, of=len(plan.subtasks), title=subtask.title
                 )
             )
-            outcome = await context.agent_turn(ROLES["build"], subtask_prompt(context.task, plan, number))
-            commit_sha = await context.commit("implementing", subtask.title, subtask=number)
+            outcome = await context.agent.turn(ROLES["build"], subtask_prompt(context.task, plan, number))
+            commit_sha = await context.recorder.commit("implementing", subtask.title, subtask=number)
             finished_turn(outcome)
             said.append(outcome.text)
             if commit_sha is not None:

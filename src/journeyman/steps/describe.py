@@ -63,8 +63,8 @@ def _newest_plan(steps: Sequence[StepRecord]) -> Plan | None:
 def _summaries(steps: Sequence[StepRecord]) -> str:
     """What building agents said of their changes, round by round."""
     built = [one.output for one in steps if one.kind == "build" and one.status == "completed" and one.output]
-    told = [str(one["summary"]).strip() for one in built if one.get("changed", True)]
-    return "\n\n".join(_quoted(text, _SUMMARY_CHARACTERS) for text in told if text)
+    summaries = [str(one["summary"]).strip() for one in built if one.get("changed", True)]
+    return "\n\n".join(_quoted(text, _SUMMARY_CHARACTERS) for text in summaries if text)
 
 
 def issue_comment(order: WorkOrder, pull_request_url: str) -> str:

@@ -6,7 +6,8 @@ Safe to repeat because nothing is changed: the repository is explored again.
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, exploring_prompt
-from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
 
 
 class ExploreOutput(BaseModel):
@@ -14,5 +15,5 @@ class ExploreOutput(BaseModel):
 
 
 async def run(context: StepContext) -> ExploreOutput:
-    outcome = finished_turn(await context.agent_turn(ROLES["explore"], exploring_prompt(context.task)))
+    outcome = finished_turn(await context.agent.turn(ROLES["explore"], exploring_prompt(context.task)))
     return ExploreOutput(summary=outcome.text)

@@ -22,7 +22,7 @@ from journeyman.git.push import BranchMoved
 from journeyman.git.rebase import has_foreign_commits
 from journeyman.steps.context import ChecksOutdated, StepContext
 from journeyman.steps.describe import issue_comment, pull_request_body
-from journeyman.steps.rebase import take_in_pushed
+from journeyman.steps.rebase import rebase_onto_pushed
 
 _MOST_TRIES = 5
 """People who push faster than this are left to finish first."""
@@ -77,8 +77,8 @@ async def _push(context: StepContext) -> str:
                 await context.remote(), expected_sha=order.pushed_commit_sha, commit_sha=head
             )
         except BranchMoved:
-            async with context.workspace_lock:
-                if tries == _MOST_TRIES or await take_in_pushed(context) is None:
+            async with context.write_access.lock:
+                if tries == _MOST_TRIES or await rebase_onto_pushed(context) is None:
                     raise
             tries += 1
             continue
@@ -93,7 +93,7 @@ async def _check_the_checks(context: StepContext, head: str) -> None:
     """Raise ChecksOutdated where people's commits came in after the round's checks."""
     checked = [
         done.output["commit_sha"]
-        for done in context.done.values()
+        for done in context.given.done.values()
         if done.kind == "verify" and done.status == "completed"
     ]
     if checked and await has_foreign_commits(context.workspace, checked[-1], head):
@@ -106,7 +106,7 @@ async def _open_or_update(context: StepContext) -> PullRequest:
         order,
         await context.orders.steps(context.order_id),
         await context.orders.evidence(context.order_id),
-        left_out=await context.files_left_out(),
+        left_out=await context.recorder.files_left_out(),
     )
     await context.orders.check_held(context.order_id)
     failpoint("pull_request_sent")

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from journeyman.agents.plan import Plan, Subtask, as_markdown
 from journeyman.agents.roles import ROLES, planning_prompt
 from journeyman.events.types import PlanCreated
-from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
 
 
 class PlanOutput(BaseModel):
@@ -21,8 +22,8 @@ class PlanOutput(BaseModel):
 
 
 async def run(context: StepContext) -> PlanOutput:
-    outcome = await context.agent_turn(
-        ROLES["plan"], planning_prompt(context.task, context.explored), deliverable=Plan
+    outcome = await context.agent.turn(
+        ROLES["plan"], planning_prompt(context.task, context.given.explored), deliverable=Plan
     )
     finished_turn(outcome)
     planned = isinstance(outcome.deliverable, Plan)
@@ -34,8 +35,8 @@ async def run(context: StepContext) -> PlanOutput:
             subtasks=[subtask.title for subtask in plan.subtasks],
         )
     )
-    async with context.writing():
-        await context.commit(
+    async with context.write_access.exclusive():
+        await context.recorder.commit(
             "planning",
             f"Plan: {context.order.title}",
             records={"plan.md": as_markdown(plan, context.task).encode()},

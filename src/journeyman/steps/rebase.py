@@ -1,6 +1,6 @@
-"""Take in what people pushed to the order's branch, and say so.
+"""Rebase the order's branch onto what people pushed to it, and say so.
 
-Safe to repeat because what is below the branch already is not taken in again.
+Safe to repeat because a branch that has their commits already is left as it is.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,14 +16,14 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
 
-async def take_in_pushed(context: StepContext) -> Rebased | None:
-    """Look at the remote's branch and take in what is new there; for the holder of the workspace's lock."""
+async def rebase_onto_pushed(context: StepContext) -> Rebased | None:
+    """Rebase onto what is new on the remote's branch; only for the step that may write."""
     order = await context.orders.get(context.order_id)
     theirs = await context.workspace.mirror.fetch_branch(await context.remote(), order.git_branch_name)
     if theirs is None:
         return None
     return await rebase_onto_remote(
-        context.orders, context.settings, order, context.workspace, theirs, keep=context.keep
+        context.orders, context.settings, order, context.workspace, theirs, keep=context.recorder.keep
     )
 
 
@@ -37,7 +37,7 @@ async def rebase_onto_remote(
     keep: Callable[[], Awaitable[None]],
     set_aside: str | None = None,
 ) -> Rebased | None:
-    """Put the order's own commits on top of a commit that the mirror holds; see `git.take_in`."""
+    """Put the order's own commits on top of a commit that the mirror holds; see `git.rebase`."""
     if theirs == order.pushed_commit_sha:
         return None
     await workspace.mirror.check_checkout(

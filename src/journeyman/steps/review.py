@@ -9,13 +9,14 @@ from journeyman.agents.review import Review
 from journeyman.agents.roles import ROLES, reviewing_prompt
 from journeyman.errors import AgentFailed
 from journeyman.events.types import ReviewCompleted
-from journeyman.steps.context import StepContext, finished_turn
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
 
 
 async def run(context: StepContext) -> Review:
     commit_sha = await context.workspace.head()
     prompt = reviewing_prompt(context.task, context.workspace.base_commit_sha)
-    outcome = finished_turn(await context.agent_turn(ROLES["review"], prompt, deliverable=Review))
+    outcome = finished_turn(await context.agent.turn(ROLES["review"], prompt, deliverable=Review))
     review = outcome.deliverable
     if not isinstance(review, Review):
         raise AgentFailed(

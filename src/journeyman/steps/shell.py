@@ -27,19 +27,21 @@ class ShellOutput(BaseModel):
 
 
 async def run(context: StepContext) -> ShellOutput:
-    command = render_command(context.spec.command or "", context.variables)
-    async with context.writing():
+    command = render_command(context.spec.command or "", context.given.variables)
+    async with context.write_access.exclusive():
         if (earlier := await _committed(context)) is not None:
             return _judged(earlier)
-        sandbox = await context.open_sandbox(True)
+        sandbox = await context.sandboxes.open(True)
         completed = await sandbox.execute_command(
             command, timeout=context.spec.timeout or context.settings.sandbox_command_timeout_seconds
         )
         text = completed.output[-_OUTPUT_KEPT:]
         output = ShellOutput(exit_code=completed.exit_code, output=text, **_fields(text))
         if completed.exit_code == 0 or _round_goes_on(context):
-            await context.save_output(output)
-            await context.commit(context.order.current_phase or "implementing", f"Run {context.spec.name}")
+            await context.recorder.save_output(output)
+            await context.recorder.commit(
+                context.order.current_phase or "implementing", f"Run {context.spec.name}"
+            )
     if completed.timed_out:
         raise StepBroken("the command did not end in time", output, hint="Give the step a longer `timeout`.")
     return _judged(output)
@@ -47,17 +49,17 @@ async def run(context: StepContext) -> ShellOutput:
 
 async def _committed(context: StepContext) -> ShellOutput | None:
     """The result of a command whose commit is there, though the step was cut off before it could end."""
-    if context.saved_output is None:
+    if context.given.saved_output is None:
         return None
     commit = await context.workspace.find_commit(
         step=context.spec.name, round=context.round, after=context.order.redo_after_sha
     )
-    return None if commit is None else ShellOutput.model_validate(context.saved_output)
+    return None if commit is None else ShellOutput.model_validate(context.given.saved_output)
 
 
 def _round_goes_on(context: StepContext) -> bool:
     """Whether later steps go on from what a failed command left: not if it is tried again."""
-    return context.spec.on_failure == "continue" and context.attempt > context.spec.retries
+    return context.spec.on_failure == "continue" and context.given.attempt > context.spec.retries
 
 
 def _judged(output: ShellOutput) -> ShellOutput:

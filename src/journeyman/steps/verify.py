@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
 from journeyman.events.types import AgentNotice, VerificationAttemptCompleted
-from journeyman.steps.context import StepContext, finished_turn
-from journeyman.steps.rebase import take_in_pushed
+from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.context import StepContext
+from journeyman.steps.rebase import rebase_onto_pushed
 from journeyman.verification.detect import detect_checks
 from journeyman.verification.records import as_dict, summary, test_results
 from journeyman.verification.run import Verdict, read_project, run_checks
@@ -35,10 +36,10 @@ class VerifyOutput(BaseModel):
 
 
 async def run(context: StepContext) -> VerifyOutput:
-    async with context.writing():
-        await context.commit("testing", "Keep uncommitted changes")
+    async with context.write_access.exclusive():
+        await context.recorder.commit("testing", "Keep uncommitted changes")
         if context.order.pushed_commit_sha is not None:
-            await take_in_pushed(context)
+            await rebase_onto_pushed(context)
         attempt = 1
         failures: list[str] = []
         verdict, commit_sha = await _check(context, attempt)
@@ -49,14 +50,14 @@ async def run(context: StepContext) -> VerifyOutput:
                 role = ROLES["debug"]
                 notice = "the same checks fail after every repair: a debugging agent takes over"
                 await context.emit(AgentNotice(step=context.spec.name, text=notice))
-            outcome = await context.agent_turn(role, fixing_prompt(context.task, failures[-1], attempt))
-            fixed = await context.commit("testing", f"Fix what the checks found: {summary(verdict)}")
+            outcome = await context.agent.turn(role, fixing_prompt(context.task, failures[-1], attempt))
+            fixed = await context.recorder.commit("testing", f"Fix what the checks found: {summary(verdict)}")
             finished_turn(outcome)
             if fixed is None:
                 break
             attempt += 1
             verdict, commit_sha = await _check(context, attempt)
-        await context.commit(
+        await context.recorder.commit(
             "testing",
             f"Record test results: {summary(verdict)}",
             records={
@@ -82,7 +83,7 @@ def is_stuck(failures: Sequence[str]) -> bool:
 
 async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
     commit_sha = await context.workspace.head()
-    async with context.clean_sandbox(commit_sha) as sandbox:
+    async with context.sandboxes.clean(commit_sha) as sandbox:
         verdict = await run_checks(
             sandbox,
             detect_checks(await read_project(sandbox)),
@@ -101,7 +102,7 @@ async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
         summary=summary(verdict),
         created_at=datetime.now(UTC),
     )
-    told = VerificationAttemptCompleted(
+    completed = VerificationAttemptCompleted(
         step=context.spec.name,
         attempt=attempt,
         passed=evidence.passed,
@@ -109,7 +110,7 @@ async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
         checks=results,
         summary=evidence.summary,
     )
-    await context.orders.save_evidence(evidence, told, verification=_verification(verdict))
+    await context.orders.save_evidence(evidence, completed, verification=_verification(verdict))
     return verdict, commit_sha
 
 
