@@ -41,7 +41,7 @@ from journeyman.agents.installs import Installs
 from journeyman.agents.opencode import OpenCode
 from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
-from journeyman.api.services import Services
+from journeyman.api.services import Branches, Forges, Host, Models, Services
 from journeyman.database import Database
 from journeyman.engine.handover import Handover, MirrorOf, current_mirror
 from journeyman.engine.order_control import OrderControl
@@ -171,21 +171,15 @@ class ApiParts:
         control = OrderControl(shared.orders, shared.handover.claims, self.teardown, self.mirror_of, worker)
         return Services(
             settings=settings,
-            database=shared.store,
             orders=shared.orders,
             feed=self.feed,
-            forges=shared.repositories.forges,
-            local_pull_requests=shared.local,
-            mirror_of=self.mirror_of,
-            sandboxes=shared.sandboxes,
+            forges=Forges(shared.repositories.forges, shared.local),
+            branches=Branches(self.mirror_of, self.refresh.request),
+            host=Host(shared.sandboxes, self._readiness),
             agents=_agents(settings, shared.gateway, Door(settings, shared.ledger)),
-            gateway=shared.gateway,
-            small_model=shared.small_model,
+            models=Models(shared.gateway, shared.small_model),
             workflows=WorkflowCatalog(settings.home / "workflows"),
-            refresh_branch=self.refresh.request,
-            order_accepted=control.wake,
             control=control,
-            is_ready=self._readiness,
         )
 
     async def _readiness(self) -> Mapping[str, bool]:

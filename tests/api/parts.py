@@ -15,7 +15,7 @@ import uvicorn
 from journeyman.access.redaction import Redactor
 from journeyman.agents.base import About, Agent, Assignment, OnHappening, Outcome
 from journeyman.api.application import create_app
-from journeyman.api.services import Services
+from journeyman.api.services import Branches, Forges, Host, Models, Services
 from journeyman.database import Database
 from journeyman.engine.transitions import Standstill, Stop
 from journeyman.errors import Conflict
@@ -91,6 +91,9 @@ class EmptyYard:
 
 class Absent:
     """Nobody who could stop an order: there is no worker in these tests."""
+
+    def wake(self) -> None:
+        return
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         raise Conflict("there is no worker")
@@ -204,20 +207,15 @@ async def served(
 
     services = Services(
         settings=settings,
-        database=database,
         orders=WorkOrders(database, feed, Redactor(settings.secrets())),
         feed=feed,
-        forges={"github": github, "local": local},
-        local_pull_requests=local,
-        mirror_of=mirror_of,
-        sandboxes=sandboxes or EmptyYard(settings.local_isolation),
+        forges=Forges({"github": github, "local": local}, local),
+        branches=Branches(mirror_of, lambda _: None),
+        host=Host(sandboxes or EmptyYard(settings.local_isolation), is_ready),
         agents=agents or {"builtin": IdleAgent()},
-        gateway=Gateway(settings),
+        models=Models(Gateway(settings)),
         workflows=WorkflowCatalog(settings.home / "workflows"),
-        refresh_branch=lambda _: None,
-        order_accepted=lambda: None,
         control=Absent(),
-        is_ready=is_ready,
     )
     async with listening(services) as url, httpx2.AsyncClient(base_url=url, timeout=30) as client:
         yield Api(url, client, services)

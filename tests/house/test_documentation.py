@@ -27,7 +27,7 @@ _NOT_VERBS = (
     "steps/agent_session.py",
     "steps/context.py",
     "steps/order_sandboxes.py",
-    "steps/recorder.py",
+    "steps/branch_recorder.py",
     "steps/write_access.py",
 )
 

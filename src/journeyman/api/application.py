@@ -37,7 +37,7 @@ def create_app(services: Services) -> FastAPI:
     # The last one added is the first that a request meets.
     app.add_middleware(problems.Unexpected)
     app.add_middleware(Idempotency, database=services.database)
-    app.add_middleware(Guard, settings=services.settings, isolation=services.sandboxes.isolation)
+    app.add_middleware(Guard, settings=services.settings, isolation=services.host.sandboxes.isolation)
     return app
 
 

@@ -27,12 +27,12 @@ class Ready(BaseModel):
 
 @router.get("/health")
 async def health(services: Given) -> Health:
-    return Health(status="ok", version=version("journeyman"), isolation=services.sandboxes.isolation)
+    return Health(status="ok", version=version("journeyman"), isolation=services.host.sandboxes.isolation)
 
 
 @router.get("/ready", response_model=Ready)
 async def ready(services: Given) -> Ready | JSONResponse:
-    checks = dict(await services.is_ready())
+    checks = dict(await services.host.is_ready())
     missing = [name for name, good in checks.items() if not good]
     if not missing:
         return Ready(ready=True, checks=checks)

@@ -42,7 +42,7 @@ class PullRequestQuery(PageQuery):
 async def list_pull_requests(
     query: Annotated[PullRequestQuery, Query()], services: Given
 ) -> LocalPullRequestPage:
-    found, total = await services.local_pull_requests.list_pull_requests(
+    found, total = await services.forges.local_pull_requests.list_pull_requests(
         repository_url=query.repository_url, limit=query.limit, offset=query.offset
     )
     return LocalPullRequestPage.of(found, total, query.offset)
@@ -50,14 +50,14 @@ async def list_pull_requests(
 
 @router.get("/{number}")
 async def show_pull_request(number: Number, services: Given) -> ShownPullRequest:
-    found = await services.local_pull_requests.get_pull_request(number)
+    found = await services.forges.local_pull_requests.get_pull_request(number)
     return await _shown(found, await _order_of(found, services), services)
 
 
 @router.post("/{number}/merge")
 async def merge_pull_request(number: Number, services: Given) -> ShownPullRequest:
     """Merge the branch into its base, in the repository itself; one that is merged already stays so."""
-    found = await services.local_pull_requests.get_pull_request(number)
+    found = await services.forges.local_pull_requests.get_pull_request(number)
     order = await _order_of(found, services)
     if found.state == "merged":
         return await _shown(found, order, services)
@@ -71,7 +71,7 @@ async def merge_pull_request(number: Number, services: Given) -> ShownPullReques
         message=f"Merge pull request #{number}: {found.title}",
         author=await _author(services.settings),
     )
-    merged = await services.local_pull_requests.mark_merged(number)
+    merged = await services.forges.local_pull_requests.mark_merged(number)
     if order is not None:
         order = await note_state(services.orders, order, merged)
     return await _shown(merged, order, services)

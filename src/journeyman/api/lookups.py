@@ -124,7 +124,7 @@ async def agents(services: Given) -> AgentChoices:
 
 @router.get("/models")
 async def models(services: Given) -> ModelChoices:
-    known, troubles = await services.gateway.listed_models()
+    known, troubles = await services.models.gateway.listed_models()
     return ModelChoices(
         troubles=troubles,
         models=[_model_choice(model, services.settings.scripts) for model in known],
@@ -184,9 +184,9 @@ async def sample(services: Given) -> Sample:
 @router.get("/sandboxes")
 async def sandboxes(services: Given) -> SandboxChoices:
     """Every type there is a name for; those that can be opened here first."""
-    answer = await services.sandboxes.readiness()
+    answer = await services.host.sandboxes.readiness()
     gives = SandboxGives(
-        isolation=services.sandboxes.isolation,
+        isolation=services.host.sandboxes.isolation,
         start_seconds=None,
         persistence="The workspace stays until the order is cleaned up.",
         network=services.settings.sandbox_network,

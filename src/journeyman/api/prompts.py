@@ -67,7 +67,7 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
         looking = check_still_open(services.orders, services.forges[repository.forge], repository, order)
         await in_time(looking, repository)
     added = await services.orders.add_prompt(order.agent_work_order_id, text, mode)
-    services.order_accepted()
+    services.control.wake()
     begins = "now" if order.is_finished else f"when the order, which is {order.status}, has come to its end"
     return PromptAnswer(
         agent_work_order_id=order.agent_work_order_id,
@@ -79,11 +79,11 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
 
 async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
     """What the small model takes the prompt for; by its last character where there is none, or it fails."""
-    if services.small_model is None:
+    if services.models.small is None:
         return mode_of(text)
-    told = await services.small_model.wish(order, text)
+    told = await services.models.small.wish(order, text)
     if told.answer is not None:
-        counted = services.small_model.told("prompt", told.answer)
+        counted = services.models.small.told("prompt", told.answer)
         await services.orders.add_usage(
             order.agent_work_order_id, order.round, "prompt", told.answer.usage, counted
         )

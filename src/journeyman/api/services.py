@@ -27,7 +27,11 @@ from journeyman.workflows.catalog import WorkflowCatalog
 
 
 class Control(Protocol):
-    """Who can stop orders and let them go on."""
+    """What can be done to an order from the API, wherever its worker is."""
+
+    def wake(self) -> None:
+        """Say that an order waits to be started; a worker in another process hears of it by itself."""
+        ...
 
     async def stop_order(self, order_id: str, stop: Stop) -> WorkOrder:
         """Pause or cancel; returns when nothing of the order runs any more."""
@@ -53,29 +57,57 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True)
-class Services:
-    settings: Settings
-    database: Database
-    orders: WorkOrders
-    feed: Feed
-    forges: Mapping[str, Forge]
+class Forges:
+    by_name: Mapping[str, Forge]
     """By `Repository.forge`."""
     local_pull_requests: PullRequestStore
+
+    def __getitem__(self, name: str) -> Forge:
+        return self.by_name[name]
+
+
+@dataclass(frozen=True)
+class Branches:
+    """The branches of orders, as the mirrors of this machine have them."""
+
     mirror_of: Callable[[WorkOrder], Awaitable[Mirror]]
     """The mirror of an order's repository, with what the order holds by now."""
+    refresh: Callable[[WorkOrder], None]
+    """Looks in the background whether people have pushed to the branch of an order at rest."""
+
+
+@dataclass(frozen=True)
+class Models:
+    gateway: Gateway
+    small: SmallModel | None = None
+    """Sorts prompts; without one a rule does."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The machine that the API runs on."""
+
     sandboxes: SandboxProvider
+    is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    orders: WorkOrders
+    feed: Feed
+    forges: Forges
+    branches: Branches
+    host: Host
     agents: Mapping[str, Agent]
     """By name; the first is the one that orders get when they name none."""
-    gateway: Gateway
+    models: Models
     workflows: WorkflowCatalog
-    refresh_branch: Callable[[WorkOrder], None]
-    """Looks, beside the answer, whether people have pushed to the branch of an order at rest."""
-    order_accepted: Callable[[], None]
-    """Tells the worker of this process, if it has one, that an order waits."""
     control: Control
-    is_ready: Callable[[], Awaitable[Mapping[str, bool]]]
-    small_model: SmallModel | None = None
-    """Sorts prompts; without one a rule does."""
+
+    @property
+    def database(self) -> Database:
+        return self.orders.database
 
 
 async def _services_of(connection: HTTPConnection) -> Services:

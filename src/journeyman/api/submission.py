@@ -62,7 +62,7 @@ async def submit(services: Services, request: NewWorkOrder, idempotency_key: str
         order, *events, idempotency_key=idempotency_key, request_digest=digest
     )
     failpoint("row_written")
-    services.order_accepted()
+    services.control.wake()
     return order
 
 
@@ -185,7 +185,7 @@ def _model(services: Services, name: str | None, agent: Agent) -> str:
             "`jm demo`, or the sample in the page, shows an order at work without a key.",
         )
     check_provider(agent.name, name, agent.about.providers)
-    services.gateway.check_model(name)
+    services.models.gateway.check_model(name)
     return name
 
 
@@ -202,7 +202,7 @@ def _check_demo(services: Services, repository_url: str, model: str) -> None:
 
 
 async def _check_sandbox(services: Services) -> None:
-    readiness = await services.sandboxes.readiness()
+    readiness = await services.host.sandboxes.readiness()
     if not readiness.ready:
         raise SandboxUnavailable("no sandbox can be opened on this machine", hint=readiness.needs)
 

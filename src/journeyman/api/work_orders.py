@@ -88,7 +88,7 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
 
 @router.get("/{agent_work_order_id}")
 async def show(order: Order, services: Given) -> OneWorkOrder:
-    services.refresh_branch(order)
+    services.branches.refresh(order)
     places = await services.control.positions() if order.is_waiting else {}
     return OneWorkOrder.of(order, places.get(order.agent_work_order_id))
 
@@ -120,10 +120,10 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
 
 @router.get("/{agent_work_order_id}/git-progress")
 async def git_progress(order: Order, services: Given) -> GitProgress:
-    services.refresh_branch(order)
+    services.branches.refresh(order)
     facts = GitFacts()
     if order.base_commit_sha is not None:
-        mirror = await services.mirror_of(order)
+        mirror = await services.branches.mirror_of(order)
         in_notes = services.settings.records == "notes"
         steps = await services.orders.steps(order.agent_work_order_id) if in_notes else []
         facts = GitFacts.model_validate(
@@ -175,7 +175,7 @@ async def diff(
     """Unified diff against the base; as `{agent_work_order_id, diff}` where JSON is asked for."""
     text = ""
     if order.base_commit_sha is not None:
-        mirror = await services.mirror_of(order)
+        mirror = await services.branches.mirror_of(order)
         head = await newest_head(mirror, order.agent_work_order_id, order.git_branch_name)
         if head is not None:
             text = await mirror.diff(

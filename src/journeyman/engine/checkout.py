@@ -21,7 +21,7 @@ from journeyman.work_orders.store import Decision, WorkOrders
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checkout:
+class OrderCheckout:
     settings: Settings
     orders: WorkOrders
     repositories: Repositories

@@ -7,7 +7,7 @@ nothing but time.
 from dataclasses import dataclass, replace
 
 from journeyman.agents.catalog import AgentCatalog
-from journeyman.engine.checkout import Checkout
+from journeyman.engine.checkout import OrderCheckout
 from journeyman.engine.handover import Handover
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.step_contexts import StepContexts
@@ -45,8 +45,8 @@ class WorkerResources:
         return self.workspaces.repositories
 
     @property
-    def checkout(self) -> Checkout:
-        return Checkout(
+    def checkout(self) -> OrderCheckout:
+        return OrderCheckout(
             settings=self.settings,
             orders=self.orders,
             repositories=self.repositories,

@@ -16,9 +16,9 @@ from journeyman.git.workspace import Workspace
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
 from journeyman.steps.agent_session import AgentSession
+from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.context import StepContext, StepInput
 from journeyman.steps.order_sandboxes import OrderSandboxes
-from journeyman.steps.recorder import Recorder
 from journeyman.steps.write_access import WriteAccess
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
@@ -67,7 +67,7 @@ class StepContexts:
         async def keep() -> None:
             await self.handover.save(self.orders, order_id, workspace)
 
-        recorder = Recorder(
+        recorder = BranchRecorder(
             settings=self.settings,
             orders=self.orders,
             order=order,

@@ -33,8 +33,8 @@ from journeyman.events.types import (
 from journeyman.failpoints import failpoint
 from journeyman.gateway.accounts import Account
 from journeyman.settings import Settings
+from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.order_sandboxes import OrderSandboxes
-from journeyman.steps.recorder import Recorder
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.schema import StepSpec
@@ -48,7 +48,7 @@ class AgentSession:
     spec: StepSpec
     agent: Agent
     sandboxes: OrderSandboxes
-    recorder: Recorder
+    recorder: BranchRecorder
 
     @property
     def order_id(self) -> str:

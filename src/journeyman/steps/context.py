@@ -17,8 +17,8 @@ from journeyman.forges.base import Forge, Remote
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.steps.agent_session import AgentSession
+from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.order_sandboxes import OrderSandboxes
-from journeyman.steps.recorder import Recorder
 from journeyman.steps.write_access import WriteAccess
 from journeyman.work_orders.order import WorkOrder, title_of
 from journeyman.work_orders.prompts import subject_of
@@ -81,7 +81,7 @@ class StepContext:
     given: StepInput
     settings: Settings
     orders: WorkOrders
-    recorder: Recorder
+    recorder: BranchRecorder
     write_access: WriteAccess
     agent: AgentSession
     sandboxes: OrderSandboxes

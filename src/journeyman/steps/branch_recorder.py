@@ -41,7 +41,7 @@ _CUT_OFF_SECONDS = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorder:
+class BranchRecorder:
     settings: Settings
     orders: WorkOrders
     order: WorkOrder
