@@ -1,10 +1,13 @@
 """Who may write: an order has one worker at a time, and one that lost it is stopped."""
 
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.database import Database
-from journeyman.engine.queue import next_to_start
 from journeyman.engine.store import Bundle, Claims, holder_of
 from journeyman.errors import Superseded
 from journeyman.events.feed import Feed
@@ -12,6 +15,7 @@ from journeyman.events.log import read
 from journeyman.events.types import AgentNotice, AgentWorkOrderStarted
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
+from tests.engine.line_rule import Waiting, next_to_start, positions
 from tests.work_orders.orders import an_order
 
 
@@ -26,10 +30,7 @@ def claims(database: Database, orders: WorkOrders) -> Claims:
 
 
 async def take(claims: Claims, worker_id: str, places: int = 10) -> list[WorkOrder]:
-    return await claims.claim(
-        worker_id,
-        lambda waiting, running, here: next_to_start(waiting, running, free=places - here),
-    )
+    return await claims.claim(worker_id, places=places)
 
 
 async def accept(orders: WorkOrders, **fields: object) -> str:
@@ -125,3 +126,31 @@ async def test_a_sign_of_life_keeps_a_worker_from_being_struck_off(claims: Claim
     assert not await claims.expire("a", seen["a"])
     assert await claims.expire("a", seen["a"] + 1)
     assert not await claims.heartbeat("a", "here"), "it learns that it was given up"
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_the_store_chooses_as_the_rule_does(
+    database: Database, orders: WorkOrders, claims: Claims, seed: int
+) -> None:
+    """Orders that run, wait or rest, of several repositories, priorities and ages, ties among them."""
+    chance, noon = random.Random(seed), datetime(2026, 1, 1, 12, tzinfo=UTC)
+    waiting: list[Waiting] = []
+    running: list[Waiting] = []
+    for number in range(chance.randrange(40)):
+        order = an_order(
+            agent_work_order_id=f"wo-{number:08}",
+            priority=chance.choice([-1, 0, 0, 0, 5]),
+            repository_url=chance.choice(["https://github.com/acme/" + name for name in "abc"]),
+            created_at=noon + timedelta(minutes=chance.randrange(6)),
+            status=chance.choice(["pending", "pending", "pending", "running", "paused", "completed"]),
+        )
+        holder = "elsewhere" if order.status == "running" else None
+        await orders.create(replace(order, worker_id=holder), AgentNotice(step="", text="accepted"))
+        seen = Waiting(order.agent_work_order_id, order.priority, order.created_at, order.repository_url)
+        if order.status in ("pending", "running"):
+            (running if holder else waiting).append(seen)
+    assert await claims.positions() == positions(waiting, running)
+    places, limit = chance.randrange(1, 20), chance.choice([None, 1, 2, 4])
+    expected = next_to_start(waiting, running, free=places, per_repository=limit)
+    taken = await claims.claim("here", places=places, per_repository=limit)
+    assert [one.agent_work_order_id for one in taken] == expected

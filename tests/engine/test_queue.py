@@ -1,11 +1,11 @@
-"""Who starts next."""
+"""Who starts next: the rule itself. `test_claims.py` holds the store to it."""
 
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeyman.engine.queue import Waiting, next_to_start, positions
+from tests.engine.line_rule import Waiting, next_to_start, positions
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -5,15 +5,13 @@ against. To take an order from a dead worker is to begin another attempt at its 
 attempt before is worth nothing from then on.
 """
 
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Integer, bindparam, delete, exists, func, insert, select, text, update
 
-from journeyman.database import Database, Transaction, carry_out, upserting
-from journeyman.engine.queue import Waiting, positions
+from journeyman.database import Database, carry_out, upserting
 from journeyman.engine.tables import bundles, workers
 from journeyman.events.tables import event_counters
 from journeyman.events.types import (
@@ -28,8 +26,7 @@ from journeyman.work_orders.tables import steps, work_orders
 
 _CLAIMING_LOCK = 870_004
 
-Choose = Callable[[Sequence[Waiting], Sequence[Waiting], int], Collection[str]]
-"""Given who waits, who runs anywhere and how many of those run here: who may start here."""
+_NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -57,13 +54,50 @@ def holder_of(order: WorkOrder, worker_id: str) -> str:
     return f"{worker_id}/{order.round}/{order.attempt}"
 
 
-_IN_LINE = select(
-    work_orders.c.agent_work_order_id,
-    work_orders.c.priority,
-    work_orders.c.created_at,
-    work_orders.c.repository_url,
-    work_orders.c.worker_id,
-).where((work_orders.c.worker_id.is_not(None)) | (work_orders.c.status == "pending"))
+_column = work_orders.c
+_is_waiting = (_column.status == "pending") & _column.worker_id.is_(None)
+_running = (
+    select(_column.repository_url, func.count().label("orders"))
+    .where(_column.worker_id.is_not(None))
+    .group_by(_column.repository_url)
+    .subquery("running")
+)
+_placed = (
+    select(
+        _column.agent_work_order_id,
+        _column.priority,
+        _column.created_at,
+        (
+            func.coalesce(_running.c.orders, 0)
+            + func.row_number().over(
+                partition_by=_column.repository_url,
+                order_by=(_column.priority.desc(), _column.created_at, _column.agent_work_order_id),
+            )
+            - 1
+        ).label("before_it"),
+    )
+    .join_from(work_orders, _running, _running.c.repository_url == _column.repository_url, isouter=True)
+    .where(_is_waiting)
+    .subquery("placed")
+)
+"""The waiting orders, each with how many of its repository run or come before it."""
+_LINE = (
+    select(_placed.c.agent_work_order_id)
+    .where(_placed.c.before_it < bindparam("per_repository", type_=Integer))
+    .order_by(
+        _placed.c.priority.desc(),
+        _placed.c.before_it,
+        _placed.c.created_at,
+        _placed.c.agent_work_order_id,
+    )
+    .limit(bindparam("free", type_=Integer))
+)
+"""Who comes after whom: the highest priority first; among equals repositories take turns, so that a hundred
+orders of one do not hold up the first of another; then the one that has waited longest."""
+_ROOM = select(
+    select(func.count()).where(_column.worker_id == bindparam("taker")).scalar_subquery().label("here"),
+    exists().where(_is_waiting).label("anybody_waits"),
+)
 _TAKE = (
     update(work_orders)
     .where(work_orders.c.agent_work_order_id == bindparam("of_order"))
@@ -78,40 +112,33 @@ _HOLD = (
 )
 
 
-@dataclass(frozen=True)
-class _Line:
-    waiting: Sequence[Waiting]
-    running: Sequence[Waiting]
-    here: int
-
-
-async def _line(connection: Transaction, worker_id: str = "") -> _Line:
-    rows = await carry_out(connection, _IN_LINE, {})
-    holders = [row["worker_id"] for row in rows]
-    orders = [
-        Waiting(row["agent_work_order_id"], row["priority"], row["created_at"], row["repository_url"])
-        for row in rows
-    ]
-    return _Line(
-        [order for order, holder in zip(orders, holders, strict=True) if holder is None],
-        [order for order, holder in zip(orders, holders, strict=True) if holder is not None],
-        holders.count(worker_id),
-    )
-
-
 class Claims:
     def __init__(self, database: Database, orders: WorkOrders) -> None:
         self._database = database
         self._orders = orders
 
-    async def claim(self, worker_id: str, choose: Choose) -> list[WorkOrder]:
-        """Take up the waiting orders that may start; no two workers ever take the same one."""
+    async def claim(
+        self, worker_id: str, *, places: int, per_repository: int | None = None
+    ) -> list[WorkOrder]:
+        """Take up the waiting orders that may start; no two workers ever take the same one.
+
+        `places` is how many orders this worker carries out at once, `per_repository` how many of one
+        repository all workers do. Whether there is room and anybody waits is looked at first: only a worker
+        that could take something asks for the lock that keeps two from choosing at once.
+        """
+        async with self._database.reading() as connection:
+            room = (await connection.execute(_ROOM, {"taker": worker_id})).mappings().one()
+        if room["here"] >= places or not room["anybody_waits"]:
+            return []
+        limits = {
+            "free": places - room["here"],
+            "per_repository": _NO_LIMIT if per_repository is None else per_repository,
+        }
         async with self._orders.writing() as writing:
             if not self._database.is_sqlite:
                 await writing.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIMING_LOCK})"))
-            line = await _line(writing.connection, worker_id)
             taken = []
-            for order_id in choose(line.waiting, line.running, line.here) if line.waiting else ():
+            for order_id in (await writing.execute(_LINE, limits)).scalars().all():
                 mine = {"of_order": order_id, "taker": worker_id}
                 for row in await carry_out(writing.connection, _TAKE, mine):  # none, if it was stopped since
                     order = order_of(row)
@@ -121,10 +148,11 @@ class Claims:
         return taken
 
     async def positions(self) -> dict[str, int]:
-        """The place in the line of every order that waits."""
+        """The place in the line of every order that waits; 1 is the next."""
+        everybody = {"free": _NO_LIMIT, "per_repository": _NO_LIMIT}
         async with self._database.reading() as connection:
-            line = await _line(connection)
-        return positions(line.waiting, line.running)
+            line = (await connection.execute(_LINE, everybody)).scalars().all()
+        return {order_id: place for place, order_id in enumerate(line, start=1)}
 
     async def held_by(self, worker_id: str) -> list[Held]:
         column = work_orders.c

@@ -22,7 +22,6 @@ from journeyman.database import engine_database
 from journeyman.engine.cleanup import clean_up
 from journeyman.engine.give_up import give_up
 from journeyman.engine.prompts import next_round
-from journeyman.engine.queue import next_to_start
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
@@ -162,12 +161,8 @@ class Worker:
         async with self._deciding:
             taken = await self._claims.claim(
                 self.worker_id,
-                lambda waiting, running, here: next_to_start(
-                    waiting,
-                    running,
-                    free=settings.max_concurrent_orders - here,
-                    per_repository=settings.max_concurrent_orders_per_repository,
-                ),
+                places=settings.max_concurrent_orders,
+                per_repository=settings.max_concurrent_orders_per_repository,
             )
             for order in taken:
                 await self._begin(order)

@@ -1,8 +1,4 @@
-"""Which waiting orders may start now: pure, so that the rule can be read and tested.
-
-The queue is the table of orders itself: those that are pending wait. An order that could not start now
-is looked at again whenever a round ends.
-"""
+"""Which waiting orders may start now, as a pure rule: what the choice in SQL is held against."""
 
 from collections import Counter
 from collections.abc import Sequence
