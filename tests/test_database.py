@@ -1,5 +1,6 @@
 """The tables' history and what the two stores share."""
 
+import asyncio
 import sqlite3
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta, timezone
@@ -18,6 +19,7 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401
 from journeyman.database import Database, carry_out, metadata
 from journeyman.database import database_url as async_url
+from journeyman.errors import StoreUnavailable
 from journeyman.events.tables import event_counters
 from journeyman.migrations.upgrade import migrate, newest_version
 from journeyman.work_orders.tables import evidence
@@ -123,3 +125,56 @@ async def test_sqlite_is_in_wal_mode(home: Path) -> None:
     async with database.reading() as connection:
         assert (await connection.execute(text("PRAGMA journal_mode"))).scalar_one() == "wal"
     await database.close()
+
+
+async def test_whoever_listens_is_woken_by_a_commit_elsewhere(postgres_url: str, home: Path) -> None:
+    here, there = Database(async_url(postgres_url, home)), Database(async_url(postgres_url, home))
+    wake_ups = here.listen()
+    await anext(wake_ups)
+    woken = asyncio.ensure_future(anext(wake_ups))
+    async with there.writing() as connection:
+        await there.notify(connection)
+        await there.answers()
+        assert not woken.done()
+    async with asyncio.timeout(10):
+        await woken
+    await wake_ups.aclose()
+    await there.close()
+    await here.close()
+
+
+async def test_listening_says_that_its_connection_was_lost(postgres_url: str, home: Path) -> None:
+    here, there = Database(async_url(postgres_url, home)), Database(async_url(postgres_url, home))
+    wake_ups = here.listen()
+    await anext(wake_ups)
+    lost = asyncio.ensure_future(anext(wake_ups))
+    async with there.writing() as connection:
+        await connection.execute(
+            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        )
+    with pytest.raises(StoreUnavailable):
+        async with asyncio.timeout(10):
+            await lost
+    await there.close()
+    await here.close()
+
+
+async def test_who_does_nothing_inside_a_transaction_loses_its_locks_before_the_lease(
+    postgres_url: str, home: Path
+) -> None:
+    """As a worker that is frozen there would."""
+    lock = text("SELECT pg_advisory_xact_lock(1)")
+    frozen = Database(async_url(postgres_url, home), lease_seconds=0.6)
+    other = Database(async_url(postgres_url, home))
+
+    async def write_after_a_freeze() -> None:
+        async with frozen.writing() as connection:
+            await connection.execute(lock)
+            async with asyncio.timeout(10), other.writing() as waiting:
+                await waiting.execute(lock)
+            await connection.execute(lock)
+
+    with pytest.raises(StoreUnavailable):
+        await write_after_a_freeze()
+    await other.close()
+    await frozen.close()

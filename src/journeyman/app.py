@@ -122,7 +122,10 @@ class SharedParts:
 
 
 def _database(settings: Settings) -> Database:
-    return Database(database.database_url(settings.database_url, settings.home))
+    return Database(
+        database.database_url(settings.database_url, settings.home),
+        lease_seconds=settings.worker_lease_seconds,
+    )
 
 
 def _shared_parts(settings: Settings, store: Database, feed: Feed) -> SharedParts:

@@ -9,7 +9,7 @@ import asyncio
 import importlib
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from sqlalchemy import (
     event,
     text,
 )
-from sqlalchemy.engine import Dialect, make_url
+from sqlalchemy.engine import URL, Dialect, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -77,6 +77,8 @@ _ANSWER_SECONDS = 3.0
 _CHECKPOINT_EVERY_SECONDS = 5.0
 _LOCK_ATTEMPTS = 30
 _LOCK_PAUSE_SECONDS = 0.1
+_CHANNEL = "journeyman_work"
+_NOTIFY = text(f"SELECT pg_notify('{_CHANNEL}', '')")
 _WORKER_LOCK = 870_002
 """Any number will do, as long as nothing else in the database takes the same one."""
 
@@ -142,9 +144,11 @@ class Transaction(Protocol):
 class Database:
     """Transactions for readers and writers, each of which sees all of a change or nothing."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lease_seconds: float = 30.0) -> None:
         self.is_sqlite = url.startswith("sqlite")
-        self._store: _SQLite | _PostgreSQL = _SQLite(url) if self.is_sqlite else _PostgreSQL(url)
+        self._store: _SQLite | _PostgreSQL = (
+            _SQLite(url) if self.is_sqlite else _PostgreSQL(url, lease_seconds)
+        )
 
     @property
     def dialect(self) -> str:
@@ -168,6 +172,23 @@ class Database:
         """Keeps a second worker of the same name away for as long as it is open."""
         async with self._store.only_worker(worker_id):
             yield
+
+    async def notify(self, transaction: Transaction) -> None:
+        """Wake every process that listens, as soon as the transaction is committed.
+
+        On SQLite there is no other process.
+        """
+        if not self.is_sqlite:
+            await transaction.execute(_NOTIFY)
+
+    async def listen(self) -> AsyncGenerator[None]:
+        """One item for each wake-up of another process; the first comes when it listens.
+
+        Raises StoreUnavailable when the connection is lost: what happened meanwhile was missed.
+        """
+        with _outages_told():
+            async for _ in self._store.listen():
+                yield
 
     async def keep_tidy(self) -> None:
         """Does, for as long as it runs, what the store must do from time to time."""
@@ -235,6 +256,10 @@ class _SQLite:
     async def only_worker(self, worker_id: str) -> AsyncIterator[None]:
         yield  # the home has a lock of its own
 
+    async def listen(self) -> AsyncIterator[None]:
+        yield
+        await asyncio.Event().wait()
+
     def checkpoint(self) -> None:
         with self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
@@ -280,7 +305,8 @@ def _outages_told() -> Iterator[None]:
                 f"the database is damaged: {cause}",
                 hint="Stop the server and run `jm doctor`: it says which file, and what to do.",
             ) from error
-        if not isinstance(error, _OUTAGES) or (code is not None and code not in _PASSING):
+        is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+        if not (is_lost or isinstance(error, _OUTAGES)) or (code is not None and code not in _PASSING):
             raise
         raise StoreUnavailable(
             f"the database takes nothing just now: {str(cause or error).strip()[:300]}",
@@ -370,12 +396,47 @@ class _Written:
         }
 
 
+def idle_transaction_seconds(lease_seconds: float) -> float:
+    """How long PostgreSQL lets a session of ours do nothing inside a transaction.
+
+    A worker that is frozen or cut off there holds locks that others wait for; they go on before it counts as
+    dead.
+    """
+    return lease_seconds * 2 / 3
+
+
+def _connect_arguments(url: URL, lease_seconds: float) -> dict[str, Any]:
+    """Let each side notice within a lease that the other is gone."""
+    noticed = int(idle_transaction_seconds(lease_seconds) * 1000)
+    probe = max(1, int(lease_seconds / 6))
+    server = {
+        "idle_in_transaction_session_timeout": noticed,
+        "tcp_user_timeout": noticed,
+        "tcp_keepalives_idle": probe,
+        "tcp_keepalives_interval": probe,
+        "tcp_keepalives_count": 2,
+    }
+    own = url.query.get("options", "")
+    options = [own if isinstance(own, str) else " ".join(own)]
+    return {
+        "options": " ".join([*options, *(f"-c {name}={value}" for name, value in server.items())]).strip(),
+        "tcp_user_timeout": noticed,
+        "keepalives_idle": probe,
+        "keepalives_interval": probe,
+        "keepalives_count": 2,
+    }
+
+
 class _PostgreSQL:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, lease_seconds: float) -> None:
         from sqlalchemy.ext.asyncio import create_async_engine
 
         self._engine: AsyncEngine = create_async_engine(
-            url, pool_size=10, max_overflow=20, pool_pre_ping=True
+            url,
+            pool_size=10,
+            max_overflow=20,
+            pool_pre_ping=True,
+            connect_args=_connect_arguments(make_url(url), lease_seconds),
         )
 
     @asynccontextmanager
@@ -405,6 +466,24 @@ class _PostgreSQL:
                 f"another process works as {worker_id} on this PostgreSQL database",
                 hint="Give each machine a home of its own; in a copied one delete the file worker-id.",
             )
+
+    async def listen(self) -> AsyncIterator[None]:
+        async with self._engine.connect() as plain:
+            connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+            await connection.execute(text(f"LISTEN {_CHANNEL}"))
+            driver = (await connection.get_raw_connection()).driver_connection
+            assert driver is not None
+            try:
+                yield
+                async for _ in driver.notifies():
+                    yield
+            except self._engine.dialect.loaded_dbapi.Error as error:
+                raise StoreUnavailable(
+                    f"the connection that listens for work was lost: {error}",
+                    hint="It is opened again by itself.",
+                ) from error
+            finally:
+                await connection.invalidate()
 
     def checkpoint(self) -> None:
         """PostgreSQL sees to this itself."""

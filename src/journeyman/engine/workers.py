@@ -27,6 +27,7 @@ from journeyman.engine.run_round import Rounds
 from journeyman.engine.store import Held
 from journeyman.engine.transitions import Stop, requeue
 from journeyman.engine.watchdog import Patience, StallTimer, remedy
+from journeyman.errors import StoreUnavailable
 from journeyman.failpoints import failpoint
 from journeyman.work_orders.order import WorkOrder
 
@@ -90,6 +91,7 @@ class Worker:
         loops = (
             self._dispatch(),
             self._pulse(),
+            self._listen(),
             self._keep_tidy(),
             self._sweep(),
             self._resources.workspaces.on_disk.trash.keep_empty(),
@@ -152,6 +154,16 @@ class Worker:
             except TimeoutError:
                 continue
 
+    async def _listen(self) -> None:
+        """Hear of orders that other processes accept, and of places that they leave."""
+        while True:
+            try:
+                async for _ in self._resources.orders.database.listen():
+                    self._news.set()
+            except StoreUnavailable as error:
+                telemetry.logger().warning("not_listening", error_message=error.message)
+            await asyncio.sleep(_PULSE_SECONDS)
+
     async def _start_what_may(self) -> None:
         orders, settings = self._resources.orders, self._resources.settings
         for order_id in await orders.orders_with_prompts():
@@ -188,7 +200,6 @@ class Worker:
                     await self._claims.heartbeat(self.worker_id, socket.gethostname())
                     beaten = time.monotonic()
                     await self._look_after_others()
-                    self._news.set()
             except Exception as error:
                 # As above: a worker that stops to look would leave orders alone for ever.
                 telemetry.logger().error("worker_could_not_look", exc_info=error)

@@ -55,6 +55,22 @@ _ORDER_FIELDS = [field.name for field in fields(WorkOrder)]
 _STEP_KEY = ("agent_work_order_id", "round", "step")
 _EVIDENCE_KEY = (*_STEP_KEY, "attempt")
 _APPROVAL_KEY = (*_STEP_KEY, "commit_sha")
+_MOVES_THE_LINE = frozenset(
+    {
+        "agent_work_order_created",
+        "agent_work_order_resumed",
+        "agent_work_order_retried",
+        "agent_work_order_requeued",
+        "agent_work_order_completed",
+        "agent_work_order_failed",
+        "agent_work_order_cancelled",
+        "agent_work_order_paused",
+        "agent_work_order_awaiting_approval",
+        "prompt_accepted",
+        "prompt_started",
+    }
+)
+"""The events after which an order waits that did not before, or a place is free."""
 _USAGE = ("cost_usd", "tokens_in", "tokens_out", "tokens_cache_read")
 
 
@@ -205,6 +221,8 @@ class WorkOrders:
         async with self.database.writing() as connection:
             writing = Writing(connection, self._redactor, self._holder)
             yield writing
+            if any(one.event.type in _MOVES_THE_LINE for one in writing.stored):
+                await self.database.notify(connection)
         self._tell(writing.stored)
 
     async def check_held(self, order_id: str) -> None:
