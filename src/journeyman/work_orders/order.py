@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from journeyman.errors import InvalidInput
+from journeyman.errors import Category, InvalidInput
 from journeyman.events.types import Phase
 
 Status = Literal["pending", "running", "paused", "awaiting_approval", "completed", "failed", "cancelled"]
@@ -22,6 +22,8 @@ Verification = Literal["passed", "failed", "reviewed", "none", "outdated"]
 PullRequestState = Literal["draft", "open", "closed", "merged"]
 StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 """`waiting`: it ended in an earlier attempt at the round and is to be done again."""
+PREPARE = "(prepare)"
+"""The step record of preparing branch and workspace: no name of a workflow's step, and shown to nobody."""
 
 FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 UNFINISHED: frozenset[Status] = frozenset(get_args(Status)) - FINISHED
@@ -174,7 +176,10 @@ class StepRecord:
     completed_at: datetime | None = None
     output: dict[str, Any] | None = None
     error_message: str | None = None
-    error_category: str | None = None
+    error_category: Category | None = None
+    error_hint: str | None = None
+    retry_after: float | None = None
+    """Seconds after which what failed may work again, when that is known."""
     cost_usd: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0

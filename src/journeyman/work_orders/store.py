@@ -44,7 +44,7 @@ from journeyman.events.types import (
 )
 from journeyman.work_orders.approvals import Approval
 from journeyman.work_orders.lifecycle import advance
-from journeyman.work_orders.order import FINISHED, Evidence, StepRecord, Usage, WorkOrder
+from journeyman.work_orders.order import FINISHED, PREPARE, Evidence, StepRecord, Usage, WorkOrder
 from journeyman.work_orders.prompts import Mode, Prompt
 from journeyman.work_orders.tables import approvals, evidence, prompts, steps, work_orders
 
@@ -360,10 +360,11 @@ class WorkOrders:
             await writing.tell(order_id, *happened)
 
     async def steps(self, order_id: str) -> list[StepRecord]:
+        """The records of the workflows' steps."""
         async with self.database.reading() as connection:
             query = (
                 select(steps)
-                .where(steps.c.agent_work_order_id == order_id)
+                .where(steps.c.agent_work_order_id == order_id, steps.c.step != PREPARE)
                 .order_by(steps.c.round, steps.c.started_at, steps.c.step)
             )
             rows = (await connection.execute(query)).mappings().all()

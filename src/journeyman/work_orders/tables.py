@@ -83,6 +83,8 @@ steps = Table(
     Column("output", JSON),
     Column("error_message", PlainText),
     Column("error_category", String(32)),
+    Column("error_hint", PlainText),
+    Column("retry_after", Float),
     Column("cost_usd", Float),
     Column("tokens_in", Integer, nullable=False),
     Column("tokens_out", Integer, nullable=False),
