@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from journeyman.engine.approvals import decide
+from journeyman.engine.attempt import Attempt
 from journeyman.engine.perform_step import begin_round
 from journeyman.engine.resources import WorkerResources
 from journeyman.work_orders.approvals import Approval
@@ -25,7 +26,7 @@ from tests.work_orders.orders import an_order
 )
 async def test_an_attempt_that_is_over_begins_nothing(resources: WorkerResources, order: WorkOrder) -> None:
     await resources.orders.create(order)
-    beginning = await begin_round(resources, order.agent_work_order_id, 1, 1)
+    beginning = await begin_round(resources, Attempt(order.agent_work_order_id, 1, 1))
     assert beginning.status == "skipped"
     assert await resources.orders.get(order.agent_work_order_id) == order
 

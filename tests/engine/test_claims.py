@@ -8,7 +8,8 @@ import pytest
 
 from journeyman.access.redaction import Redactor
 from journeyman.database import Database
-from journeyman.engine.store import Bundle, Claims, holder_of
+from journeyman.engine.attempt import Attempt
+from journeyman.engine.store import Bundle, Claims
 from journeyman.errors import Superseded
 from journeyman.events.feed import Feed
 from journeyman.events.log import read
@@ -59,7 +60,7 @@ async def test_whoever_lost_an_order_can_write_nothing_more(
 ) -> None:
     order_id = await accept(orders)
     [order] = await take(claims, "a")
-    as_worker = orders.held_by(holder_of(order, "a"))
+    as_worker = orders.held_by(await claims.holder(Attempt.current(order), "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     [held] = await claims.held_by("a")
     assert await claims.reclaim(held, "it gave no sign of life")
@@ -76,7 +77,7 @@ async def test_whoever_lost_an_order_can_write_nothing_more(
             await write
     assert await orders.get(order_id) == before
     assert await claims.bundle(order_id) is None
-    assert (before.status, before.attempt, before.worker_id) == ("pending", 2, None)
+    assert (before.status, before.attempt, before.worker_id) == ("pending", 1, None)
     told = [one.event.type for one in await read(database, order_id)]
     assert told == ["agent_notice", "agent_work_order_started", "agent_work_order_requeued"]
 
@@ -96,7 +97,7 @@ async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
 ) -> None:
     order_id = await accept(orders)
     [order] = await take(claims, "a")
-    as_worker = orders.held_by(holder_of(order, "a"))
+    as_worker = orders.held_by(await claims.holder(Attempt.current(order), "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     await orders.change(order_id, stop_requested="cancelled")
     [held] = await claims.held_by("a")
@@ -108,7 +109,7 @@ async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
 async def test_an_order_that_rests_is_nobodys(orders: WorkOrders, claims: Claims) -> None:
     order_id = await accept(orders)
     [order] = await take(claims, "a")
-    as_worker = orders.held_by(holder_of(order, "a"))
+    as_worker = orders.held_by(await claims.holder(Attempt.current(order), "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     with pytest.raises(Superseded):
         await orders.change_if_free(order, status="paused")

@@ -13,11 +13,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from dbos import DBOS
-
 from journeyman import telemetry
 from journeyman.access.store import AnsweredRequests
-from journeyman.database import Database
+from journeyman.engine.carrier import forget_rows, forgettable_rows
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.transitions import suspend
@@ -34,8 +32,6 @@ from journeyman.work_orders.store import OrderFilter, WorkOrders
 from journeyman.workflows.progress import Done
 
 _PAGE = 200
-_ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
-_MOST_ENGINE_ROWS = 500
 _MOST_PULL_REQUESTS = 100
 """Asked about at once, so that no forge is flooded."""
 _OPEN = ("draft", "open")
@@ -86,7 +82,7 @@ async def _chores(resources: WorkerResources, deciding: asyncio.Lock) -> AsyncIt
             traces = _traces(resources, order, refs, order.agent_work_order_id in chatty)
             for removal in may_go(order, traces, resources.settings, now):
                 yield _Chore(str(removal), partial(_remove, resources, deciding, order, removal, refs))
-    async for chore in _chores_of_stores(resources.orders.database, resources.settings, now):
+    async for chore in _chores_of_stores(resources.orders, resources.settings, now):
         yield chore
     for mirror in resources.repositories.mirrors.all():
         if await maintenance.needs_gc(mirror):
@@ -107,22 +103,14 @@ async def _cancel(resources: WorkerResources, deciding: asyncio.Lock, order: Wor
         )
 
 
-async def _chores_of_stores(database: Database, settings: Settings, now: datetime) -> AsyncIterator[_Chore]:
-    requests = AnsweredRequests(database)
+async def _chores_of_stores(orders: WorkOrders, settings: Settings, now: datetime) -> AsyncIterator[_Chore]:
+    requests = AnsweredRequests(orders.database)
     before = now - timedelta(days=settings.keep_answers_days)
     if count := await requests.count_before(before):
         yield _Chore(f"{count} answers under an Idempotency-Key", partial(requests.forget_before, before))
     before = now - timedelta(days=settings.keep_engine_rows_days)
-    rows = await DBOS.list_workflows_async(
-        status=_ENDED,
-        completed_before=before.isoformat(),
-        limit=_MOST_ENGINE_ROWS,
-        load_input=False,
-        load_output=False,
-    )
-    ids = [row.workflow_id for row in rows]
-    if ids:
-        yield _Chore(f"engine rows of {len(ids)} rounds", partial(DBOS.delete_workflows_async, ids))
+    if ids := await forgettable_rows(before, await orders.unfinished()):
+        yield _Chore(f"engine rows of {len(ids)} rounds", partial(forget_rows, ids))
 
 
 async def _pages(orders: WorkOrders) -> AsyncIterator[list[WorkOrder]]:

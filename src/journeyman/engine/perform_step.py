@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from journeyman import telemetry
 from journeyman.engine.approvals import Siblings, approved
+from journeyman.engine.attempt import Attempt
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.retries import some_jitter, wait_before_retry
 from journeyman.engine.step_contexts import StepContexts, order_context
@@ -44,22 +45,59 @@ from journeyman.events.types import (
 from journeyman.steps import VERBS
 from journeyman.steps.context import ChecksOutdated, StepBroken
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND, outdated
-from journeyman.work_orders.order import StepRecord, StepStatus, WorkOrder
+from journeyman.work_orders.order import PREPARE, StepRecord, StepStatus, WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.progress import Done, Fail, Move, Run, Skip
 from journeyman.workflows.schema import StepSpec
 
-_RECORDED: dict[str, StepStatus] = {"completed": "completed", "failed": "failed", "outdated": "waiting"}
+_RECORDED: dict[str, StepStatus] = {
+    "completed": "completed",
+    "failed": "failed",
+    "skipped": "skipped",
+    "outdated": "waiting",
+}
 
 
-async def begin_round(resources: WorkerResources, order_id: str, round: int, attempt: int) -> Done:
+def _ended(record: StepRecord, end: Done) -> StepRecord:
+    """The record of a step that has ended; `_outcome` reads it back."""
+    is_failed = end.status == "failed"
+    return replace(
+        record,
+        status=_RECORDED[end.status],
+        completed_at=datetime.now(UTC),
+        output=dict(end.output),
+        error_message=end.error_message if is_failed else None,
+        error_category=end.error_category if is_failed else None,
+        error_hint=end.hint if is_failed else None,
+        retry_after=end.retry_after,
+    )
+
+
+def _outcome(record: StepRecord | None) -> Done | None:
+    """How a step ended, as its record remembers it; None when it has not."""
+    if record is None or record.status == "running" or record.status == "waiting":
+        return None
+    end = Done(kind=record.kind, status=record.status, output=record.output or {})
+    if record.status != "failed":
+        return end
+    return replace(
+        end,
+        error_message=record.error_message or "",
+        error_category=record.error_category or "internal",
+        hint=record.error_hint or "",
+        retry_after=record.retry_after,
+    )
+
+
+async def begin_round(resources: WorkerResources, attempt: Attempt) -> Done:
     """Take the order up and prepare its branch and workspace.
 
-    Safe to repeat because an order that is running already stays so, and so does what is prepared.
+    Safe to repeat because an order that is running already stays so, and so does what is prepared: its record
+    counts for as long as the same worker holds the order. Another one has other disks, and prepares anew.
     """
-    orders = resources.orders
+    orders, order_id = resources.orders, attempt.order_id
     order = await orders.get(order_id)
-    if order.is_at_rest or (order.round, order.attempt) != (round, attempt):
+    if order.is_at_rest or Attempt.current(order) != attempt:
         # A crash let this attempt outlive the pause that ended it; what came after it is not its business.
         return Done(kind="prepare", status="skipped")
     if order.status == "pending":
@@ -69,6 +107,29 @@ async def begin_round(resources: WorkerResources, order_id: str, round: int, att
             status="running",
             execution_started_at=order.execution_started_at or datetime.now(UTC),
         )
+    else:
+        await orders.check_held(order_id)
+    known = _outcome(await orders.current_step(order_id, PREPARE))
+    if known is not None and known.output["holder"] == orders.holder:
+        return replace(known, output=known.output["order"])
+    started_at = datetime.now(UTC)
+    end = await _prepare_with_retries(resources, order)
+    record = StepRecord(
+        agent_work_order_id=order_id,
+        round=attempt.round,
+        step=PREPARE,
+        kind="prepare",
+        status="completed",
+        attempts=1,
+        started_at=started_at,
+    )
+    output = {"holder": orders.holder, "order": dict(end.output)}
+    await orders.save_step(_ended(record, replace(end, output=output)))
+    return end
+
+
+async def _prepare_with_retries(resources: WorkerResources, order: WorkOrder) -> Done:
+    orders, order_id = resources.orders, order.agent_work_order_id
     tries = 1
     while (error := await _prepare(resources, order)) is not None:
         wait = wait_before_retry(
@@ -110,13 +171,13 @@ async def perform(
 ) -> Done:
     """Make one move of a round, and write down how it went.
 
-    A crash can fall between our record and the engine's: a step that our record calls completed is not
-    begun again.
+    Safe to repeat because the record is the memory: a step that completed, failed or was skipped answers with
+    its outcome, until a new attempt lets it count as not done.
     """
     orders = resources.orders
     earlier = await orders.current_step(order_id, move.step.name)
-    if earlier is not None and earlier.status == "completed":
-        return Done(kind=earlier.kind, status="completed", output=earlier.output or {})
+    if (known := _outcome(earlier)) is not None:
+        return known
     match move:
         case Run(spec):
             cut_off = earlier if earlier is not None and earlier.completed_at is None else None
@@ -159,21 +220,17 @@ async def _note_failure(orders: WorkOrders, order_id: str, spec: StepSpec, error
 
 async def _note(orders: WorkOrders, order_id: str, spec: StepSpec, end: Done, event: Event) -> Done:
     """Write down the end of a step that was never begun."""
-    now = datetime.now(UTC)
     order = await orders.get(order_id)
     record = StepRecord(
         agent_work_order_id=order_id,
         round=order.round,
         step=spec.name,
         kind=spec.kind,
-        status="skipped" if end.status == "skipped" else "failed",
+        status="waiting",
         attempts=0,
-        started_at=now,
-        completed_at=now,
-        error_message=end.error_message or None,
-        error_category=end.error_category if end.error_message else None,
+        started_at=datetime.now(UTC),
     )
-    await orders.save_step(record, event)
+    await orders.save_step(replace(_ended(record, end), output=None), event)
     return end
 
 
@@ -213,15 +270,7 @@ async def _run(step: _Attempts) -> Done:
         latest = await orders.current_step(step.order_id, spec.name)
         step = replace(step, saved_output=latest.output if latest else None)
     duration = round(time.monotonic() - began, 3)
-    ended = replace(
-        record,
-        status=_RECORDED[end.status],
-        completed_at=datetime.now(UTC),
-        output=dict(end.output),
-        error_message=error.message if error else None,
-        error_category=error.category if error else None,
-    )
-    await orders.save_step(ended, *_end_events(spec, end, duration))
+    await orders.save_step(_ended(record, end), *_end_events(spec, end, duration))
     return end
 
 

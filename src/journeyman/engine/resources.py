@@ -28,9 +28,9 @@ class WorkerResources:
     agents: AgentCatalog
     handover: Handover
 
-    def for_attempt(self, round: int, attempt: int) -> "WorkerResources":
-        """The same for one attempt at a round: its writes are refused once another attempt has begun."""
-        return replace(self, orders=self.orders.held_by(f"{self.worker_id}/{round}/{attempt}"))
+    def held_by(self, holder: str) -> "WorkerResources":
+        """The same for one claim of an order: its writes are refused once the order is claimed again."""
+        return replace(self, orders=self.orders.held_by(holder))
 
     @property
     def worker_id(self) -> str:

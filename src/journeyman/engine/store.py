@@ -1,17 +1,29 @@
 """Who works on which order, written down: claims, signs of life, and work for another machine.
 
 An order is claimed in one transaction, and the claim is what every later write of its worker is held
-against. To take an order from a dead worker is to begin another attempt at its round: the claim of the
-attempt before is worth nothing from then on.
+against: once the order is taken from it, whatever it still writes is refused.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Integer, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import (
+    Integer,
+    String,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
 from journeyman.database import Database, carry_out, upserting
+from journeyman.engine.attempt import Attempt
 from journeyman.engine.tables import bundles, workers
 from journeyman.events.tables import event_counters
 from journeyman.events.types import (
@@ -47,11 +59,6 @@ class Bundle:
     saved_by: str
     refs: dict[str, str]
     content: bytes
-
-
-def holder_of(order: WorkOrder, worker_id: str) -> str:
-    """What a worker's writes are held against: this attempt at this round, by this worker."""
-    return f"{worker_id}/{order.round}/{order.attempt}"
 
 
 _column = work_orders.c
@@ -108,8 +115,13 @@ _TAKE = (
 _HOLD = (
     update(event_counters)
     .where(event_counters.c.agent_work_order_id == bindparam("of_order"))
-    .values(holder=bindparam("taker"))
+    .values(holder=bindparam("taker", type_=String) + "/" + cast(event_counters.c.last_sequence, String))
 )
+"""No two claims of an order write as the same: a claim is followed by an event before there is another."""
+
+
+def _holder(attempt: Attempt, worker_id: str) -> str:
+    return f"{worker_id}/{attempt.round}/{attempt.number}"
 
 
 class Claims:
@@ -142,10 +154,20 @@ class Claims:
                 mine = {"of_order": order_id, "taker": worker_id}
                 for row in await carry_out(writing.connection, _TAKE, mine):  # none, if it was stopped since
                     order = order_of(row)
-                    held = {"of_order": order_id, "taker": holder_of(order, worker_id)}
+                    held = {"of_order": order_id, "taker": _holder(Attempt.current(order), worker_id)}
                     await carry_out(writing.connection, _HOLD, held)
                     taken.append(order)
         return taken
+
+    async def holder(self, attempt: Attempt, worker_id: str) -> str:
+        """As whom a worker writes in an attempt that it has claimed; refused at each write if it has not."""
+        query = select(event_counters.c.holder).where(
+            event_counters.c.agent_work_order_id == attempt.order_id
+        )
+        async with self._database.reading() as connection:
+            current = (await connection.execute(query)).scalar()
+        own = _holder(attempt, worker_id)
+        return current if current is not None and current.startswith(f"{own}/") else own
 
     async def positions(self) -> dict[str, int]:
         """The place in the line of every order that waits; 1 is the next."""
@@ -178,11 +200,11 @@ class Claims:
             rows = (await connection.execute(query)).mappings().all()
         return [order_of(row) for row in rows]
 
-    async def reclaim(self, held: Held, reason: str) -> bool:
+    async def reclaim(self, held: Held, reason: str, *, new_attempt: bool = False) -> bool:
         """Take an order from a worker that does not go on with it; False when it was too late for that.
 
-        Steps that were cut off count as not done; whoever takes the order up next begins with them. An order
-        that was to be stopped is stopped by this.
+        Steps that were cut off count as not done; whoever takes the order up next begins with them, in the
+        same attempt unless that one came to no good. An order that was to be stopped is stopped by this.
         """
         column, order_id = work_orders.c, held.order_id
         stopped: dict[str, Event] = {
@@ -207,7 +229,7 @@ class Claims:
                 .where(same_attempt)
                 .values(
                     status=held.stop_requested or "pending",
-                    attempt=held.attempt + 1,
+                    attempt=held.attempt + new_attempt,
                     worker_id=None,
                     stop_requested=None,
                     updated_at=now,
@@ -261,11 +283,12 @@ class Claims:
         async with self._database.writing() as connection:
             await connection.execute(delete(workers).where(workers.c.worker_id == worker_id))
 
-    async def holders(self) -> set[str]:
-        """Every worker that holds an order."""
+    async def dead_holders(self) -> set[str]:
+        """Every worker that holds an order and is not alive."""
+        alive = select(workers.c.worker_id)
+        query = select(_column.worker_id).where(_column.worker_id.is_not(None)).distinct()
         async with self._database.reading() as connection:
-            query = select(work_orders.c.worker_id).where(work_orders.c.worker_id.is_not(None)).distinct()
-            return set((await connection.execute(query)).scalars())
+            return set((await connection.execute(query.where(_column.worker_id.not_in(alive)))).scalars())
 
     async def save_bundle(self, orders: WorkOrders, order_id: str, bundle: Bundle) -> None:
         """Keep an order's work, unless its worker has lost the order: then there is newer work."""

@@ -226,7 +226,9 @@ async def requeue(
             "round_workflow": None if back_to.is_first else back_to.workflow,
         }
     records = [record for record in await orders.steps(order_id) if record.round == round]
-    await orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo)
+    # Whether a step is skipped is asked anew in each attempt.
+    skipped = {record.step for record in records if record.status == "skipped"}
+    await orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo | skipped)
     return await orders.change(
         order_id,
         event,

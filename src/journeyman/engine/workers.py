@@ -1,11 +1,9 @@
-"""The worker: launches the durable engine in this process, takes orders up and carries out their rounds.
+"""The worker: takes orders up, has their rounds carried out, and looks after what stands still.
 
-Orders wait in our own table, not in the engine's queue: starting one costs no polling of the engine, and
-the line can be seen by whoever reads orders. Any number of workers may share a PostgreSQL database. Each
-gives signs of life; what a dead one held is taken up by another as the next attempt at the same round.
-
-A workflow's id is made of the order, its round and the attempt at it, so starting it twice is once. The
-application version is fixed: were it a hash of the code, every upgrade would strand what is running.
+Orders wait in our own table: the place in the line can be seen by whoever reads orders. A worker with a free
+place claims the next in SQL and hands its round to the durable engine. Any number of workers may share a
+PostgreSQL database. Each gives heartbeats; what a dead one held waits again, and whoever claims it next has
+the engine resume its workflow there.
 """
 
 import asyncio
@@ -15,24 +13,19 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
-
 from journeyman import telemetry
-from journeyman.database import engine_database
+from journeyman.engine.carrier import Carrier
 from journeyman.engine.cleanup import clean_up
 from journeyman.engine.give_up import give_up
 from journeyman.engine.prompts import next_round
 from journeyman.engine.resources import WorkerResources
-from journeyman.engine.run_round import Rounds
+from journeyman.engine.running import RunningRounds
 from journeyman.engine.store import Held
 from journeyman.engine.transitions import Stop, requeue
 from journeyman.engine.watchdog import Patience, StallTimer, remedy
 from journeyman.errors import StoreUnavailable
 from journeyman.failpoints import failpoint
-from journeyman.work_orders.order import WorkOrder
 
-_VERSION = "1"
-_THREADS = 16
 _LOOK_ANYWAY_SECONDS = 5.0
 """Orders that a prompt or a time makes ready are found without a wake-up."""
 _PULSE_SECONDS = 1.0
@@ -55,7 +48,14 @@ class Worker:
         self._claims = resources.claims
         self.worker_id = resources.worker_id
         self._news = asyncio.Event()
-        self._rounds = Rounds(resources, on_end=self._news.set)
+        self._rounds = RunningRounds(resources, on_end=self._news.set)
+        self._carrier = Carrier(
+            self._rounds,
+            worker_id=self.worker_id,
+            database_url=database_url,
+            home=home,
+            lease_seconds=resources.settings.worker_lease_seconds,
+        )
         self._deciding = asyncio.Lock()
         """Held while an order is started or stopped, so that none slips from one into the other."""
         self._tasks: list[asyncio.Task[None]] = []
@@ -65,29 +65,14 @@ class Worker:
         self._workers_still: StallTimer[str] = StallTimer()
         self._rescues: Counter[str] = Counter()
         self._tidying = asyncio.Lock()
-        url, engine = engine_database(database_url, home)
-        config: DBOSConfig = {
-            "name": "journeyman",
-            "system_database_url": url,
-            "application_version": _VERSION,
-            "executor_id": self.worker_id,
-            "max_executor_threads": _THREADS,
-            "serializer": DBOSPortableJSONSerializer(),
-            "log_level": "WARNING",
-        }
-        if engine is not None:
-            config["system_database_engine"] = engine
-        DBOS(config=config)
-        telemetry.log_through_root("dbos")
 
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
         await self._resources.teardown.end_leftovers()
         await self._claims.heartbeat(self.worker_id, socket.gethostname())
-        DBOS.launch()
+        await self._carrier.launch()
         for order in await self._claims.orders_held_by(self.worker_id):
-            if order.status == "pending":  # claimed, and cut off before the engine knew of it
-                await self._begin(order)
+            await self._carrier.carry(order)
         loops = (
             self._dispatch(),
             self._pulse(),
@@ -122,7 +107,8 @@ class Worker:
         if self._resources.handover.is_shared:
             await self._hand_over(self.worker_id, "its worker was stopped")
             await self._claims.deregister(self.worker_id)
-        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
+            await self._carrier.forget_worker(self.worker_id)
+        await self._carrier.close()
 
     async def _keep_tidy(self) -> None:
         while True:
@@ -177,18 +163,8 @@ class Worker:
                 per_repository=settings.max_concurrent_orders_per_repository,
             )
             for order in taken:
-                await self._begin(order)
-
-    async def _begin(self, order: WorkOrder) -> None:
-        with SetWorkflowID(f"{order.agent_work_order_id}-{order.round}-{order.attempt}"):
-            await DBOS.start_workflow_async(
-                self._rounds.run_round,
-                order.agent_work_order_id,
-                order.round,
-                order.attempt,
-                order.current_workflow,
-            )
-        failpoint("enqueued")
+                await self._carrier.carry(order)
+                failpoint("enqueued")
 
     async def _pulse(self) -> None:
         """Give signs of life, and look after what stands still: others' orders and this worker's own."""
@@ -197,19 +173,20 @@ class Worker:
             try:
                 await self._look_after_own()
                 if shared:
-                    await self._claims.heartbeat(self.worker_id, socket.gethostname())
+                    if not await self._claims.heartbeat(self.worker_id, socket.gethostname()):
+                        await self._carrier.register()
                     beaten = time.monotonic()
                     await self._look_after_others()
             except Exception as error:
                 # As above: a worker that stops to look would leave orders alone for ever.
                 telemetry.logger().error("worker_could_not_look", exc_info=error)
             if shared and time.monotonic() - beaten > self._resources.settings.worker_lease_seconds:
-                await self._lose(self._rounds.running)  # by now somebody else may have them
+                await self._lose(self._rounds.orders)  # by now somebody else may have them
             await asyncio.sleep(_PULSE_SECONDS)
 
     async def _look_after_own(self) -> None:
         held = {one.order_id: one for one in await self._claims.held_by(self.worker_id)}
-        await self._lose(self._rounds.running - held.keys())
+        await self._lose(self._rounds.orders - held.keys())
         for one in held.values():
             if one.stop_requested is not None and one.order_id not in self._stopping:
                 self._stopping[one.order_id] = asyncio.create_task(self._stop_as_asked(one))
@@ -228,7 +205,7 @@ class Worker:
 
     async def _rescue(self, held: Held, still_seconds: float) -> None:
         found = remedy(
-            is_attended=held.order_id in self._rounds.running,
+            is_attended=held.order_id in self._rounds.orders,
             still_seconds=still_seconds,
             rescues=self._rescues[held.order_id],
             patience=self._patience,
@@ -244,7 +221,7 @@ class Worker:
         if what == "give up":
             await give_up(self._resources.orders, held, why)
         else:
-            await self._claims.reclaim(held, why)
+            await self._claims.reclaim(held, why, new_attempt=True)
         self.wake()
 
     async def _look_after_others(self) -> None:
@@ -252,9 +229,10 @@ class Worker:
         beats = await self._claims.heartbeats()
         still = self._workers_still.watch(beats, time.monotonic())
         for worker_id, count in beats.items():
-            if worker_id != self.worker_id and still[worker_id] > lease:
-                await self._claims.expire(worker_id, count)
-        for worker_id in await self._claims.holders() - (await self._claims.heartbeats()).keys():
+            is_dead = worker_id != self.worker_id and still[worker_id] > lease
+            if is_dead and await self._claims.expire(worker_id, count):
+                await self._carrier.forget_worker(worker_id)
+        for worker_id in await self._claims.dead_holders():
             await self._hand_over(worker_id, "its worker gave no sign of life")
 
     async def _hand_over(self, worker_id: str, reason: str) -> None:

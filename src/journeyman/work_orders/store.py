@@ -209,9 +209,10 @@ class WorkOrders:
         self.database = database
         self._feed = feed
         self._redactor = redactor
-        self._holder = holder
+        self.holder = holder
+        """As whom it writes; None is anybody, who holds nothing."""
 
-    def held_by(self, holder: str) -> "WorkOrders":
+    def held_by(self, holder: str | None) -> "WorkOrders":
         """The same orders for a worker: what it writes counts only while it holds the order."""
         return WorkOrders(self.database, self._feed, self._redactor, holder=holder)
 
@@ -219,7 +220,7 @@ class WorkOrders:
     async def writing(self) -> AsyncIterator[Writing]:
         """A transaction whose events are told when it is committed."""
         async with self.database.writing() as connection:
-            writing = Writing(connection, self._redactor, self._holder)
+            writing = Writing(connection, self._redactor, self.holder)
             yield writing
             if any(one.event.type in _MOVES_THE_LINE for one in writing.stored):
                 await self.database.notify(connection)
