@@ -92,6 +92,33 @@ async def test_an_order_is_taken_from_a_worker_once(orders: WorkOrders, claims: 
     assert not await claims.reclaim(held, "why")
 
 
+async def test_an_earlier_claim_of_the_same_worker_is_worth_nothing(
+    orders: WorkOrders, claims: Claims
+) -> None:
+    """A worker that was frozen may claim again what it lost, while what it ran before has not noticed."""
+    order_id = await accept(orders)
+    [order] = await take(claims, "a")
+    before = orders.held_by(await claims.holder(Attempt.current(order), "a"))
+    [held] = await claims.held_by("a")
+    await claims.reclaim(held, "it gave no sign of life")
+    [again] = await take(claims, "a")
+    assert again.attempt == order.attempt
+    now = orders.held_by(await claims.holder(Attempt.current(again), "a"))
+    await now.check_held(order_id)
+    with pytest.raises(Superseded):
+        await before.check_held(order_id)
+
+
+async def test_an_attempt_that_came_to_no_good_is_followed_by_another(
+    orders: WorkOrders, claims: Claims
+) -> None:
+    order_id = await accept(orders)
+    await take(claims, "a")
+    [held] = await claims.held_by("a")
+    await claims.reclaim(held, "it stood still", new_attempt=True)
+    assert (await orders.get(order_id)).attempt == 2
+
+
 async def test_a_stop_that_a_dead_worker_was_asked_for_is_fulfilled(
     orders: WorkOrders, claims: Claims
 ) -> None:
