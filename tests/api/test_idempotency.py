@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from journeyman.access.store import AnsweredRequests
 from journeyman.api.application import create_app
+from journeyman.api.idempotency import RequestKey
 from journeyman.database import Database
 from tests.api.parts import ORDERS, Api
 
@@ -90,15 +91,34 @@ async def test_a_new_order_that_a_crash_cut_off_is_found_by_its_key(
 ) -> None:
     body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
     first = (await api.client.post(ORDERS, json=body, headers=KEY)).json()
-    async with database.writing() as connection:
-        await connection.execute(text("UPDATE answered_requests SET status = NULL"))
+    made = first["agent_work_order"]["agent_work_order_id"]
+    async with database.writing() as connection:  # as it is from the reservation up to the response
+        await connection.execute(text(f"UPDATE answered_requests SET status = NULL, body = '{made}'"))
     again = await api.client.post(ORDERS, json=body, headers=KEY)
     assert again.status_code == 201
-    assert (
-        again.json()["agent_work_order"]["agent_work_order_id"]
-        == (first["agent_work_order"]["agent_work_order_id"])
-    )
+    assert again.json()["agent_work_order"]["agent_work_order_id"] == made
     assert await api.stored() == 1
+
+
+async def test_a_new_order_has_the_id_that_was_reserved_with_its_key(
+    api: Api, repository: Path, database: Database
+) -> None:
+    """Cut off before it was created, the order gets the same id when the request is sent again."""
+    body = {"repository_url": str(repository), "initial_prompt": "x", "model": "scripted/demo"}
+    await api.client.post(ORDERS, json=body, headers=KEY)
+    async with database.writing() as connection:
+        await connection.execute(text("UPDATE answered_requests SET status = NULL, body = 'wo-reserved'"))
+    again = await api.client.post(ORDERS, json=body, headers=KEY)
+    assert again.status_code == 201
+    assert again.json()["agent_work_order"]["agent_work_order_id"] == "wo-reserved"
+
+
+def test_keys_of_different_actors_never_meet() -> None:
+    longest = "x" * 255
+    keys = {RequestKey(actor, key).stored for actor in ("local", "ann", "bob") for key in ("once", longest)}
+    assert len(keys) == 6
+    assert max(map(len, keys)) <= 255
+    assert RequestKey("local", "once").stored == "once"
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 256])
@@ -119,7 +139,7 @@ async def test_every_call_that_changes_something_honours_a_key(api: Api, reposit
     requests = AnsweredRequests(api.services.database)
     for number, path in enumerate(paths):
         key = f"taken-{number}"
-        await requests.begin(key, "the digest of another request")
+        await requests.begin(key, "the digest of another request", "wo-reserved")
         real = path.replace("{agent_work_order_id}", order_id).replace("{step}", "x").replace("{number}", "1")
         answer = await api.client.post(real, json={}, headers={"Idempotency-Key": key})
         assert (path, answer.status_code) == (path, 409)

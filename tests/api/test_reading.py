@@ -44,6 +44,28 @@ async def test_orders_are_listed_newest_first_a_page_at_a_time(busy: Api) -> Non
     assert page["has_more"] is False
 
 
+async def test_every_order_says_what_may_be_done_to_it(busy: Api) -> None:
+    expected = {
+        "Alpha": ["retry_from_step", "prompt", "fork", "change_model"],
+        "Beta": ["pause", "cancel", "approve", "prompt", "fork"],
+        "Gamma": ["pause", "cancel", "approve", "prompt", "fork", "change_model"],
+    }
+    listed = (await busy.client.get(ORDERS)).json()["agent_work_orders"]
+    assert {order["title"]: order["allowed_actions"] for order in listed} == expected
+    for order in listed:
+        one = (await busy.client.get(f"{ORDERS}/{order['agent_work_order_id']}")).json()
+        assert one["agent_work_order"]["allowed_actions"] == order["allowed_actions"]
+
+
+async def test_a_pull_request_says_what_may_be_done_to_it(busy: Api) -> None:
+    finished = (await busy.accepted())[0].agent_work_order_id
+    path = f"/api/local-forge/pull-requests/{await busy.open_pull_request(finished)}"
+    assert (await busy.client.get(path)).json()["allowed_actions"] == ["mark_ready"]
+    ready = await busy.client.post(f"{ORDERS}/{finished}/pull-request/ready")
+    assert "merge" in ready.json()["agent_work_order"]["allowed_actions"]
+    assert (await busy.client.get(path)).json()["allowed_actions"] == ["merge"]
+
+
 async def test_every_filter_narrows_the_list(busy: Api, repository: Path) -> None:
     assert await titles(busy, status="running") == ["Beta"]
     several = await busy.client.get(f"{ORDERS}?status=running&status=completed")

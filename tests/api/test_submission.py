@@ -51,6 +51,7 @@ CONTRACT = {
     "resume_at",
     "active_seconds",
     "active_since",
+    "allowed_actions",
 }
 
 

@@ -1,10 +1,21 @@
 """How orders move and rounds end."""
 
+from typing import get_args
+
 import pytest
 
 from journeyman.errors import Conflict
-from journeyman.work_orders.lifecycle import StepEnd, advance, conclude
-from journeyman.work_orders.order import Status
+from journeyman.work_orders.lifecycle import (
+    Action,
+    StepEnd,
+    advance,
+    allowed_actions,
+    conclude,
+    pull_request_actions,
+    statuses_allowing,
+)
+from journeyman.work_orders.order import PullRequestState, Status
+from tests.work_orders.orders import an_order
 
 
 def test_a_finished_order_cannot_run_without_being_asked_again() -> None:
@@ -61,3 +72,56 @@ def test_a_failed_step_names_itself_and_its_category() -> None:
 def test_a_failed_step_that_does_not_stop_the_round_does_not_fail_it() -> None:
     broken = StepEnd("draft", "open_pull_request", "failed", stops_round=False)
     assert conclude([broken]).status == "completed"
+
+
+ALLOWED: dict[Status, set[Action]] = {
+    "pending": {"pause", "cancel", "approve", "prompt", "fork", "change_model"},
+    "running": {"pause", "cancel", "approve", "prompt", "fork"},
+    "paused": {"resume", "cancel", "approve", "prompt", "fork", "change_model"},
+    "awaiting_approval": {"cancel", "approve", "prompt", "fork", "change_model"},
+    "completed": {"retry_from_step", "prompt", "fork", "change_model"},
+    "failed": {"retry", "retry_from_step", "prompt", "fork", "change_model"},
+    "cancelled": {"retry", "retry_from_step", "prompt", "fork", "change_model"},
+}
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+def test_each_status_allows_its_actions_and_no_others(status: Status) -> None:
+    actions = allowed_actions(an_order(status=status))
+    assert len(actions) == len(set(actions))
+    assert set(actions) == ALLOWED[status]
+
+
+@pytest.mark.parametrize(
+    ("state", "is_local", "expected"),
+    [
+        ("draft", True, ["mark_ready"]),
+        ("draft", False, ["mark_ready"]),
+        ("open", True, ["merge"]),
+        ("open", False, []),
+        ("closed", True, []),
+        ("merged", True, []),
+    ],
+)
+def test_a_pull_request_is_made_ready_and_then_merged_where_it_is_kept(
+    state: PullRequestState, is_local: bool, expected: list[Action]
+) -> None:
+    url = "file:///code/thing" if is_local else "https://github.com/acme/thing"
+    order = an_order(
+        status="completed", repository_url=url, github_pull_request_number=7, pull_request_state=state
+    )
+    assert pull_request_actions(state, is_local=is_local) == expected
+    assert [one for one in allowed_actions(order) if one in ("mark_ready", "merge")] == expected
+
+
+def test_an_order_without_a_pull_request_has_none_to_merge() -> None:
+    assert set(allowed_actions(an_order(status="completed"))) == ALLOWED["completed"]
+
+
+@pytest.mark.parametrize(
+    ("action", "to"),
+    [("pause", "paused"), ("cancel", "cancelled"), ("resume", "pending"), ("retry", "pending")],
+)
+def test_an_action_that_is_allowed_leads_to_a_status_that_may_follow(action: Action, to: Status) -> None:
+    for status in statuses_allowing(action):
+        assert advance(status, to) == to

@@ -79,21 +79,12 @@ async def test_sequence_numbers_are_dense_when_many_write_at_once(
     assert sequences == list(range(1, 81))
 
 
-async def test_the_same_idempotency_key_gives_the_same_order(orders: WorkOrders) -> None:
-    first, second = an_order(), an_order()
-    made, is_new = await orders.create(first, idempotency_key="k", request_digest="d")
-    again, is_new_again = await orders.create(second, idempotency_key="k", request_digest="d")
-    assert (is_new, is_new_again) == (True, False)
-    assert made.agent_work_order_id == again.agent_work_order_id == first.agent_work_order_id
-    found = await orders.with_key("k", "d")
-    assert found is not None
-    assert found.agent_work_order_id == first.agent_work_order_id
-
-
-async def test_an_idempotency_key_is_not_good_for_another_request(orders: WorkOrders) -> None:
-    await orders.create(an_order(), idempotency_key="k", request_digest="d")
-    with pytest.raises(Conflict):
-        await orders.create(an_order(), idempotency_key="k", request_digest="other")
+async def test_an_id_is_given_to_one_order_only(orders: WorkOrders) -> None:
+    first = an_order()
+    await orders.create(first)
+    with pytest.raises(Conflict, match=first.agent_work_order_id):
+        await orders.create(an_order(agent_work_order_id=first.agent_work_order_id, title="Another"))
+    assert (await orders.get(first.agent_work_order_id)).title == first.title
 
 
 async def test_orders_are_found_by_every_filter(orders: WorkOrders) -> None:

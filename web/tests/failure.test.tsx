@@ -13,7 +13,7 @@ import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
 const failed = (error_category: string, more: Partial<Order> = {}) =>
-  order({ status: "failed", error_category, error_message: "it broke", ...more });
+  order({ status: "failed", allowed_actions: ["retry"], error_category, error_message: "it broke", ...more });
 
 afterEach(() => {
   cleanup();
@@ -52,7 +52,7 @@ describe("what helps", () => {
   });
 
   it("a budget that was raised lets a paused order go on", async () => {
-    const paused = failed("budget", { status: "paused", budget_usd: 2 });
+    const paused = failed("budget", { status: "paused", allowed_actions: ["resume"], budget_usd: 2 });
     const { asked } = renderWith(<Remedies order={paused} />, {
       [`PATCH ${BASE}`]: {},
       [`POST ${BASE}/resume`]: {},

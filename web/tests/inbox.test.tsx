@@ -14,7 +14,12 @@ const page = (...orders: Order[]) => ({
   total_count: orders.length,
   has_more: false,
 });
-const failed = order({ status: "failed", error_category: "agent", error_message: "it broke" });
+const failed = order({
+  status: "failed",
+  allowed_actions: ["retry"],
+  error_category: "agent",
+  error_message: "it broke",
+});
 
 afterEach(() => {
   cleanup();
@@ -34,7 +39,11 @@ it("a failure can be retried, opened and dismissed where it is told", async () =
 });
 
 it("a draft is called a draft, and can be marked ready", async () => {
-  const draft = order({ pull_request_state: "draft", github_pull_request_url: "http://forge.test/1" });
+  const draft = order({
+    pull_request_state: "draft",
+    github_pull_request_url: "http://forge.test/1",
+    allowed_actions: ["mark_ready"],
+  });
   const ready = order({ ...draft, agent_work_order_id: "wo-2", title: "Other", pull_request_state: "open" });
   const { asked } = renderWith(<InboxPage />, {
     [LIST]: page(draft, ready),

@@ -7,6 +7,7 @@ import { StatusPill } from "@/components/status-pill";
 import type { Item, ToolItem } from "@/events/items";
 import { EMPTY, tell } from "@/events/story";
 import ChangesPanel from "@/features/order/changes-panel";
+import { Controls } from "@/features/order/controls";
 import { Header } from "@/features/order/header";
 import { ItemView } from "@/features/order/item-view";
 import { Now } from "@/features/order/now";
@@ -39,6 +40,7 @@ const FINISHED: Partial<Order> = {
   git_commit_count: 2,
   github_pull_request_url: "http://127.0.0.1:8700/local-forge/pull-requests/7",
   pull_request_state: "draft",
+  allowed_actions: ["mark_ready"],
 };
 const answerOf = (fields: Partial<Order>) => ({ agent_work_order: order(fields) }) as OneOrder;
 
@@ -87,7 +89,7 @@ describe("the end of an order", () => {
   });
 
   it("merges only when asked twice", async () => {
-    const { asked, user } = shown({ pull_request_state: "open" });
+    const { asked, user } = shown({ pull_request_state: "open", allowed_actions: ["merge"] });
     const merged = () => asked.filter(({ path }) => path.endsWith("/merge")).length;
     await user.click(screen.getByRole("button", { name: "Merge" }));
     expect(document.activeElement?.textContent).toBe("Back");
@@ -156,6 +158,18 @@ it("the head says what a running order is at, which provider's model it uses, an
   cleanup();
   renderWith(<StatusPill status="running" phase="testing" />);
   expect(screen.getByText("Running · testing")).toBeTruthy();
+});
+
+it("the buttons are those that the server allows, whatever the status", () => {
+  const buttons = (fields: Partial<Order>) => {
+    const { unmount } = renderWith(<Controls order={order(fields)} />);
+    const names = screen.queryAllByRole("button").map((one) => one.textContent?.trim());
+    unmount();
+    return names;
+  };
+  expect(buttons({ status: "running", allowed_actions: ["pause", "cancel"] })).toEqual(["Pause", "Cancel"]);
+  expect(buttons({ status: "running", allowed_actions: ["resume", "retry"] })).toEqual(["Resume", "Retry"]);
+  expect(buttons({ status: "failed", allowed_actions: [] })).toEqual([]);
 });
 
 describe("tools", () => {
@@ -228,9 +242,16 @@ it("a question can be answered while other steps are at work, and only the newes
     EMPTY,
     told({ type: "approval_requested", step: "release", kind: "shell", commit_sha: "a".repeat(40) }),
   );
-  renderWith(<Now order={order({ status: "running" })} story={story} onOpen={() => {}} />, {
-    [`GET ${BASE}/approvals`]: { approvals },
-  });
+  renderWith(
+    <Now
+      order={order({ status: "running", allowed_actions: ["approve"] })}
+      story={story}
+      onOpen={() => {}}
+    />,
+    {
+      [`GET ${BASE}/approvals`]: { approvals },
+    },
+  );
   expect(await screen.findAllByText("Release needs your approval")).toHaveLength(1);
   expect(screen.getByText(/bbbbbbb/)).toBeTruthy();
 });

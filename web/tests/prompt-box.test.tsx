@@ -92,7 +92,7 @@ it("our own words say how the rest is meant", async () => {
 });
 
 it("what does not fit the order is not offered, and what does is done", async () => {
-  const { typed, user, asked } = box({}, { status: "running" });
+  const { typed, user, asked } = box({}, { status: "running", allowed_actions: ["pause", "cancel"] });
   await user.type(typed, "/");
   expect(names()).toEqual(["/ask question", "/work task", "/pause", "/cancel"]);
   await user.type(typed, "pa{Enter}");
@@ -103,7 +103,7 @@ describe("a cancel by command", () => {
   const cancels = (asked: { path: string }[]) => asked.filter(({ path }) => path.endsWith("/cancel"));
 
   it("asks first, with the safe answer under the keys", async () => {
-    const { typed, user, asked } = box({}, { status: "running" });
+    const { typed, user, asked } = box({}, { status: "running", allowed_actions: ["pause", "cancel"] });
     await user.type(typed, "/ca{Enter}");
     const question = screen.getByRole("alertdialog", { name: "Cancel this order?" });
     expect(document.activeElement?.textContent).toBe("Keep it");
@@ -114,7 +114,7 @@ describe("a cancel by command", () => {
   });
 
   it("is done when it was meant, and not when escape is pressed", async () => {
-    const { typed, user, asked } = box({}, { status: "running" });
+    const { typed, user, asked } = box({}, { status: "running", allowed_actions: ["pause", "cancel"] });
     await user.type(typed, "/ca{Enter}{Escape}");
     expect(cancels(asked)).toEqual([]);
     await user.type(typed, "/ca{Enter}");

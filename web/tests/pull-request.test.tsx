@@ -19,6 +19,7 @@ const PULL: ShownPullRequest = {
   base: "main",
   repository_url: "file:///code/adder",
   agent_work_order_id: "wo-00000000",
+  allowed_actions: ["merge"],
   commits: [
     { commit_sha: "0123456789abcdef", subject: "Add, not subtract", committed_at: "2026-01-01T00:00:00Z" },
   ],

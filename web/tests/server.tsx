@@ -81,5 +81,6 @@ export const order = (fields: Partial<Order> = {}): Order => ({
   worker_id: null,
   queue_position: null,
   resume_at: null,
+  allowed_actions: [],
   ...fields,
 });

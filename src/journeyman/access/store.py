@@ -1,4 +1,4 @@
-"""What was answered to requests that carry a key, so that asking twice has no second effect."""
+"""The responses to requests that carried a key, so that the same request sent again has no second effect."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from journeyman.database import Database
 
 
 @dataclass(frozen=True)
-class Answer:
+class StoredResponse:
     status: int
     content_type: str
     body: str
@@ -24,18 +24,25 @@ class Earlier:
     """A request that came before with the same key."""
 
     request_digest: str
-    answer: Answer | None
+    response: StoredResponse | None
     """None while it is being carried out, and for ever when that was cut off."""
+    reserved_id: str | None = None
+    """Without a response: the id of what the request creates, if it got as far as that."""
 
 
 class AnsweredRequests:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, key: str, request_digest: str) -> Earlier | None:
+    async def begin(self, key: str, request_digest: str, reserved_id: str) -> Earlier | None:
         """Take a key for a request; None when it was free, else the request that has it."""
         insert: Any = sqlite_insert if self._database.is_sqlite else postgresql_insert
-        new = {"idempotency_key": key, "request_digest": request_digest, "created_at": datetime.now(UTC)}
+        new = {
+            "idempotency_key": key,
+            "request_digest": request_digest,
+            "body": reserved_id,
+            "created_at": datetime.now(UTC),
+        }
         async with self._database.writing() as connection:
             taken = await connection.execute(
                 insert(table)
@@ -46,12 +53,12 @@ class AnsweredRequests:
             if taken.scalar() is not None:
                 return None
             row = (await connection.execute(select(table).where(_is(key)))).mappings().one()
-        answered = row["status"] is not None
-        answer = Answer(row["status"], row["content_type"], row["body"]) if answered else None
-        return Earlier(row["request_digest"], answer)
+        if row["status"] is None:
+            return Earlier(row["request_digest"], None, reserved_id=row["body"])
+        return Earlier(row["request_digest"], StoredResponse(row["status"], row["content_type"], row["body"]))
 
-    async def answered(self, key: str, answer: Answer) -> None:
-        values = {"status": answer.status, "content_type": answer.content_type, "body": answer.body}
+    async def finish(self, key: str, response: StoredResponse) -> None:
+        values = {"status": response.status, "content_type": response.content_type, "body": response.body}
         async with self._database.writing() as connection:
             await connection.execute(update(table).where(_is(key)).values(values))
 

@@ -1,4 +1,4 @@
-"""Table of the requests that were answered under a key."""
+"""Table of the requests that carried a key, and the responses to them."""
 
 from sqlalchemy import Column, Integer, String, Table
 
@@ -14,4 +14,5 @@ answered_requests = Table(
     Column("body", PlainText),
     Column("created_at", UtcDateTime, nullable=False),
 )
-"""A row without a status is a request that was begun and has no answer yet."""
+"""A row without a status is a request that was begun and has no response yet; its body is then the id that
+was reserved for what the request creates."""

@@ -1,1 +1,1 @@
-"""The HTTP door: a router per noun over the stores, with every error as a problem."""
+"""The HTTP API: one router per noun, errors as problem+json, and the files of the web UI."""

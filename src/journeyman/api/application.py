@@ -33,7 +33,7 @@ def create_app(services: Services) -> FastAPI:
     app = described()
     app.state.services = services
     app.router.default = web.Pages()
-    problems.install(app)
+    problems.install_error_handlers(app)
     # The last one added is the first that a request meets.
     app.add_middleware(problems.Unexpected)
     app.add_middleware(Idempotency, database=services.database)
@@ -42,7 +42,7 @@ def create_app(services: Services) -> FastAPI:
 
 
 def described() -> Application:
-    """Every call, with nobody behind it yet: enough to ask for the OpenAPI document."""
+    """Every route, without the services behind them: enough to generate the OpenAPI document."""
     app = Application(
         title="Journeyman",
         description="Hand it a work order, get back a draft pull request with proof.",

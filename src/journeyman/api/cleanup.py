@@ -1,4 +1,4 @@
-"""Clear away at once what the retention policy lets go of, or only say what that would be."""
+"""Remove now what the retention policy no longer keeps, or only list it."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel

@@ -1,4 +1,4 @@
-"""Commands of an order's repository, as they were found when the order was taken up.
+"""Commands of an order's repository, as they were found when the order was started.
 
 They are read from the order's events: a server without a copy of the repository can answer too.
 """

@@ -1,4 +1,4 @@
-"""How this server is set up: every setting that is of use to its operator, its value and its meaning.
+"""The server's settings: the name, value and meaning of each that is of use to its operator.
 
 Of a secret, only whether it is there; addresses are shown without the credential they may hold.
 """
@@ -14,7 +14,7 @@ from journeyman.settings import SETTING_NAMES, Settings
 router = APIRouter(prefix="/api", tags=["look-ups"])
 
 _FOR_TESTS = frozenset({"JOURNEYMAN_FAILPOINTS"})
-"""Of no use to whoever runs a server."""
+"""Of no use to an operator."""
 
 
 class SettingView(BaseModel):
@@ -55,5 +55,5 @@ def _text(value: object) -> str:
         return ":".join(map(str, value))
     if isinstance(value, bool):
         return str(value).lower()
-    # Up to the last @: a password may hold anything, and to hide a part of a path harms nobody.
+    # Up to the last @: a password may hold any character, and hiding a part of a path does no harm.
     return re.sub(r"//\S*@", "//…@", str(value))

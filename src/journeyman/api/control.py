@@ -1,6 +1,6 @@
-"""Pause, resume, cancel and try again; approve or reject a step that waits for a person.
+"""Pause, resume, cancel, retry and fork an order; approve or reject a step that waits for approval.
 
-The answer to a pause or a cancel comes when it is done: from then on nothing of the order happens.
+The response to a pause or a cancel comes when it is done: nothing of the order runs any more.
 """
 
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
-from journeyman.api.fields import Comment, Dollars, ModelName, Name, PromptText
+from journeyman.api.fields import Comment, Dollars, ModelNameText, NameText, PromptText
 from journeyman.api.models import Body, OneWorkOrder
 from journeyman.api.services import Given
 from journeyman.api.submission import check_choices, check_room
@@ -35,18 +35,18 @@ async def cancel(order: Order, services: Given) -> OneWorkOrder:
 
 @router.post("/resume", status_code=202)
 async def resume(order: Order, services: Given) -> OneWorkOrder:
-    """Let a paused order go on from the step it was stopped in."""
+    """Resume a paused order at the step it was stopped in."""
     return OneWorkOrder.of(await services.control.requeue(order.agent_work_order_id, after="pause"))
 
 
 class RetryRequest(Body):
-    from_step: Name | None = None
-    """Do this step and everything after it again, also in an order that was completed."""
+    from_step: NameText | None = None
+    """Run this step and everything after it again, also in an order that was completed."""
 
 
 @router.post("/retry", status_code=202)
 async def retry(order: Order, services: Given, request: RetryRequest | None = None) -> OneWorkOrder:
-    """Let a failed or cancelled order go on from the step that failed; finished steps are not done again."""
+    """Retry a failed or cancelled order from the step that failed; finished steps are not repeated."""
     order_id = order.agent_work_order_id
     if request is not None and request.from_step is not None:
         return OneWorkOrder.of(await services.control.retry_from(order_id, request.from_step))
@@ -54,16 +54,16 @@ async def retry(order: Order, services: Given, request: RetryRequest | None = No
 
 
 class ForkRequest(Body):
-    from_step: Name
+    from_step: NameText
     initial_prompt: PromptText | None = None
-    agent: Name | None = None
-    model: ModelName | None = None
+    agent: NameText | None = None
+    model: ModelNameText | None = None
     budget_usd: Dollars | None = None
 
 
 @router.post("/fork", status_code=201)
 async def fork(order: Order, request: ForkRequest, services: Given) -> OneWorkOrder:
-    """Another order that has done what this one did before a step, and goes on with other choices."""
+    """Create an order that continues from what this one had done before a step, with other choices."""
     changes = request.model_dump(include={"agent", "model", "budget_usd"}, exclude_none=True)
     await check_room(services)
     await check_choices(services, order, agent=request.agent, model=request.model)
@@ -76,7 +76,7 @@ class DecisionRequest(Body):
     decision: Literal["approve", "reject"]
     comment: Comment = ""
     rework: bool = False
-    """With `reject`: what came before the step is done again, with the comment taken in."""
+    """With `reject`: what came before the step is done again, with the comment in mind."""
 
 
 class ApprovalView(BaseModel):
@@ -106,7 +106,7 @@ async def approvals(order: Order, services: Given) -> ApprovalViews:
 
 
 @router.post("/approvals/{step}", status_code=202)
-async def decide(order: Order, step: Name, request: DecisionRequest, services: Given) -> OneWorkOrder:
+async def decide(order: Order, step: NameText, request: DecisionRequest, services: Given) -> OneWorkOrder:
     """Approve or reject a step; the decision is bound to the commit that the branch is at."""
     if request.decision == "approve" and request.rework:
         raise InvalidInput("what is approved needs no rework", hint="Reject it, or leave rework out.")

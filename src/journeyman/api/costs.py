@@ -1,4 +1,4 @@
-"""What models cost: of one order, told apart by everything that can be asked for, and of all by day."""
+"""What models cost: one order by round, step, model and agent, and all orders by day."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -24,7 +24,7 @@ class _Answer(BaseModel):
 class Total(_Answer):
     calls: int
     unpriced_calls: int
-    """Calls whose cost nobody knows; `cost_usd` is without them."""
+    """Calls whose cost is unknown; `cost_usd` is without them."""
     cost_usd: float | None
     """Null when there are calls, and the cost of none is known."""
     tokens_in: int

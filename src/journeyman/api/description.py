@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI finds out by itself, and what it cannot know."""
+"""The OpenAPI document: what FastAPI generates, completed with what it cannot know."""
 
 import re
 from functools import cached_property
@@ -57,7 +57,7 @@ _WEBSOCKETS = {
         "message": {"anyOf": [_STATE, {"$ref": f"{_SCHEMAS}EventMessage"}]},
     }
 }
-"""OpenAPI knows no WebSockets; tools pass over what begins with `x-`."""
+"""OpenAPI has no WebSockets; tools ignore what begins with `x-`."""
 
 
 class Application(FastAPI):
@@ -92,8 +92,7 @@ def _complete_operation(method: str, operation: dict[str, Any]) -> None:
     responses["default"]["content"] = {PROBLEM_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
     if "text/event-stream" in responses.get("200", {}).get("content", {}):
         responses["200"]["content"] = {"text/event-stream": _EVENT_STREAM}
-    key = _IDEMPOTENCY_KEY["name"]
-    parameters = [one for one in operation.get("parameters", ()) if one["name"] != key]
+    parameters = list(operation.get("parameters", ()))
     for parameter in parameters:
         parameter["schema"] = _without_null(parameter["schema"])
     if method == "post":

@@ -1,6 +1,6 @@
 """The types of single fields: what a request may hold, and how the OpenAPI document describes it.
 
-Whatever is checked, here or further in, is described, so that nobody learns of a rule by breaking it.
+Every rule that is checked, here or further in, is part of the description.
 """
 
 import re
@@ -57,21 +57,21 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("the time is out of range") from None
 
 
-Line = Annotated[
+OneLineText = Annotated[
     str,
     Field(max_length=2000, json_schema_extra={"pattern": _VISIBLE}),
     AfterValidator(_only_visible),
 ]
-Name = Annotated[
+NameText = Annotated[
     str,
     Field(min_length=1, max_length=200, json_schema_extra={"pattern": _VISIBLE}),
     AfterValidator(_only_visible),
 ]
-Address = Annotated[Line, Field(min_length=1, json_schema_extra={"pattern": _ADDRESS})]
+Address = Annotated[OneLineText, Field(min_length=1, json_schema_extra={"pattern": _ADDRESS})]
 """Checked by `parse_repository`."""
-ModelName = Annotated[Name, Field(json_schema_extra={"pattern": _MODEL})]
+ModelNameText = Annotated[NameText, Field(json_schema_extra={"pattern": _MODEL})]
 """Checked by the gateway, which knows the providers."""
-BranchName = Annotated[Name, Field(json_schema_extra={"pattern": _BRANCH_NAME})]
+BranchName = Annotated[NameText, Field(json_schema_extra={"pattern": _BRANCH_NAME})]
 """Checked by `check_branch_name`, which says more than a pattern can."""
 PromptText = Annotated[
     str, Field(json_schema_extra={"maxLength": MAX_PROMPT_CHARACTERS, "pattern": _PLAIN_TEXT})
@@ -96,7 +96,7 @@ IssueNumber = Annotated[
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 InDigits = BeforeValidator(_digits)
 """For a number in an address or a header, where everything is text. It stands after the bounds."""
-Moment = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(_in_utc)]
+Timestamp = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(_in_utc)]
 Position = Annotated[int, Field(ge=0, le=1_000_000_000), InDigits]
 OrderId = Annotated[str, Field(json_schema_extra={"pattern": "^wo-[0-9a-z]{8}$"})]
 """What is none is not found; it is not a wrong request."""

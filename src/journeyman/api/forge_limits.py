@@ -1,7 +1,7 @@
-"""How long an answer may wait for a forge: one that hangs is given up, and the asker is told so.
+"""The timeout of calls to a forge within a request: one that hangs becomes a Transient error.
 
-Everybody who verifies a repository or makes an order has an answer within five seconds. What a forge was
-asked to change may have been changed all the same; every such call looks first, so asking again is safe.
+Verifying a repository and creating an order are answered within five seconds. What a forge was asked to
+change may have been changed all the same; every such call looks first, so a retry is safe.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ FORGE_SECONDS = 3.0
 
 
 def forge_deadline() -> float:
-    """When the forge must have answered whatever a request asks of it, by the loop's clock."""
+    """The deadline for everything that one request asks of a forge, by the event loop's clock."""
     return asyncio.get_running_loop().time() + FORGE_SECONDS
 
 
 async def in_time(call: Awaitable[T], repository: Repository, deadline: float | None = None) -> T:
-    """The forge's answer, or a Transient that says how long it was waited for."""
+    """The forge's answer, or a Transient error once the deadline has passed."""
     try:
         async with asyncio.timeout_at(forge_deadline() if deadline is None else deadline):
             return await call

@@ -25,13 +25,13 @@ async def verify_repository(question: RepositoryQuestion, services: Given) -> Re
             allow_local=settings.allow_local_repositories,
         )
     except InvalidRepository as error:
-        return RepositoryAnswer(repository=None, verification_success=False, error_message=_told(error))
+        return RepositoryAnswer(repository=None, verification_success=False, error_message=_message(error))
     facts, reason = None, None
     try:
         facts = await in_time(services.forges[repository.forge].verify(repository), repository)
         check_may_push(repository, facts)
     except JourneymanError as error:
-        reason = _told(error)
+        reason = _message(error)
     return RepositoryAnswer(
         repository=ConnectedRepository(
             repository_owner=repository.owner,
@@ -47,5 +47,5 @@ async def verify_repository(question: RepositoryQuestion, services: Given) -> Re
     )
 
 
-def _told(error: JourneymanError) -> str:
+def _message(error: JourneymanError) -> str:
     return f"{error.message}. {error.hint}" if error.hint else error.message

@@ -1,8 +1,7 @@
-"""What every request passes first: the right host, the right origin, a bearable size.
+"""Middleware that checks the Host, the Origin and the size of every request.
 
-There is no sign-in yet, so a web page in the user's browser is the stranger to keep out: one that
-rebinds its own name to this address is stopped by the Host check, one that posts here from its own
-origin by the Origin check.
+There is no sign-in yet, so the attack to prevent is another site's page in the user's browser: DNS rebinding
+is stopped by the Host check, cross-site requests by the Origin check.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""What an answer has unless its handler says otherwise."""
+"""Headers of every response, unless its handler sets them."""
 
 
 class Guard:
@@ -57,8 +56,8 @@ class Guard:
         await (refusal or self._app)(scope, receive, self._with_headers(send))
 
     async def _take_turns(self) -> None:
-        """Of a hundred requests that change something, one begins with each turn of the loop: between two of
-        them, those are answered who only read."""
+        """Start one changing request per turn of the event loop, so that a burst of them does not delay those
+        that only read."""
         async with self._turn:
             await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""Is the process alive, and can it do its work: two questions that a supervisor asks apart."""
+"""Liveness and readiness, for supervisors and load balancers."""
 
 from collections.abc import Mapping
 from importlib.metadata import version

@@ -1,6 +1,6 @@
-"""The order's story as it happens: server-sent events, and a WebSocket without the chatter.
+"""An order's events as they happen: server-sent events, and a WebSocket without the chatter.
 
-Both read the log after a cursor; the feed only wakes them. A reader that comes back with the last
+Both read the log after a cursor; the feed only wakes them. A client that reconnects with the last sequence
 number it saw misses nothing and sees nothing twice.
 """
 
@@ -63,7 +63,7 @@ def _for_ever(services: Services, order: WorkOrder, after: int) -> AsyncIterator
 
 
 async def _until_finished(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:
-    """The events up to where the order rests. Its last one may be followed: a pull request is made ready."""
+    """The events until the order is at rest. Some may follow its last: a pull request is made ready."""
     order_id = order.agent_work_order_id
 
     async def ends_at(sequence: int) -> bool:
@@ -92,27 +92,27 @@ async def follow_by_websocket(websocket: WebSocket, agent_work_order_id: str, se
     except NotFound as error:
         await websocket.close(_CLOSE_NOT_FOUND, error.message)
         return
-    telling = asyncio.create_task(_tell(websocket, services, agent_work_order_id))
-    leaving = asyncio.create_task(_wait_until_gone(websocket))
+    sending = asyncio.create_task(_send_events(websocket, services, agent_work_order_id))
+    receiving = asyncio.create_task(_receive_until_closed(websocket))
     try:
-        await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        telling.cancel()
-        leaving.cancel()
-        await asyncio.gather(telling, leaving, return_exceptions=True)
-    if telling.cancelled():
+        sending.cancel()
+        receiving.cancel()
+        await asyncio.gather(sending, receiving, return_exceptions=True)
+    if sending.cancelled():
         return
-    fault = telling.exception()
+    fault = sending.exception()
     if fault is None:
         await websocket.close(_CLOSE_GOING_AWAY)
     elif not isinstance(fault, WebSocketDisconnect):
         raise fault
 
 
-async def _tell(websocket: WebSocket, services: Services, order_id: str) -> None:
-    # The cursor is read before the state: an event in between is told twice rather than never.
+async def _send_events(websocket: WebSocket, services: Services, order_id: str) -> None:
+    # The cursor is read before the state: an event in between is sent twice rather than never.
     after = await _newest(services, order_id)
-    order = AgentWorkOrder.model_validate(await services.orders.get(order_id))
+    order = AgentWorkOrder.of(await services.orders.get(order_id))
     state: dict[str, Any] = {"type": "state", "agent_work_order": order.model_dump(mode="json")}
     await websocket.send_json(state)
     async for stored in services.feed.follow(order_id, after=after, without_chatter=True):
@@ -125,6 +125,6 @@ async def _newest(services: Services, order_id: str) -> int:
     return found[-1].sequence if found else 0
 
 
-async def _wait_until_gone(websocket: WebSocket) -> None:
+async def _receive_until_closed(websocket: WebSocket) -> None:
     while (await websocket.receive())["type"] != "websocket.disconnect":
         continue

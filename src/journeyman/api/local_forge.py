@@ -1,4 +1,4 @@
-"""The pull requests of repositories on this machine, and the button that merges one."""
+"""The pull requests of repositories on this machine, and their merge."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from pydantic import Field
 
-from journeyman.api.fields import InDigits, Line
+from journeyman.api.fields import InDigits, OneLineText
 from journeyman.api.models import (
     LocalPullRequest,
     LocalPullRequestPage,
@@ -18,12 +18,13 @@ from journeyman.api.models import (
 from journeyman.api.services import Given, Services
 from journeyman.errors import Conflict, InvalidRepository
 from journeyman.forges.base import Person, PullRequest
-from journeyman.forges.pull_request_state import note_state
+from journeyman.forges.pull_request_state import note_state, state_of
 from journeyman.git.branch_log import commits_of
 from journeyman.git.commits import JOURNEYMAN
 from journeyman.git.merge import merge
 from journeyman.git.run import host_author
 from journeyman.settings import Settings
+from journeyman.work_orders.lifecycle import pull_request_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.work_orders.store import OrderFilter
@@ -35,7 +36,7 @@ Number = Annotated[int, InPath(ge=1, le=2**31 - 1), InDigits]
 
 class PullRequestQuery(PageQuery):
     limit: Annotated[int, Field(ge=1, le=200), InDigits] = 50
-    repository_url: Line | None = None
+    repository_url: OneLineText | None = None
 
 
 @router.get("")
@@ -61,7 +62,7 @@ async def merge_pull_request(number: Number, services: Given) -> ShownPullReques
     order = await _order_of(found, services)
     if found.state == "merged":
         return await _shown(found, order, services)
-    if found.state == "closed" or found.draft:
+    if "merge" not in pull_request_actions(state_of(found), is_local=True):
         state = "closed" if found.state == "closed" else "a draft"
         raise Conflict(f"pull request {number} is {state}", hint="Mark it ready for review, then merge it.")
     await merge(
@@ -103,6 +104,7 @@ async def _shown(found: PullRequest, order: WorkOrder | None, services: Services
     return ShownPullRequest(
         **dict(local),
         agent_work_order_id=None if order is None else order.agent_work_order_id,
+        allowed_actions=pull_request_actions(state_of(found), is_local=True),
         commits=await _commits(found, order, services.settings),
     )
 

@@ -1,4 +1,4 @@
-"""What an order can choose from: agents, models, workflows and sandboxes, and what each still needs."""
+"""The choices for an order: agents, models, workflows and sandboxes, and what each still needs."""
 
 import asyncio
 from pathlib import Path
@@ -87,7 +87,7 @@ class SandboxGives(BaseModel):
     isolation: str
     """What holds the agent apart from this machine; `none` means nothing."""
     start_seconds: float | None
-    """Null while nobody has measured it."""
+    """Null while it was not measured."""
     persistence: str
     network: Literal["none", "open"]
     cost: str

@@ -1,7 +1,7 @@
-"""What goes over the wire.
+"""Request and response bodies.
 
 Requests refuse unknown fields, and values of another type than the described one: a budget that is
-misspelt, or sent as text, and ignored in silence costs money. Answers carry exactly the fields of the
+misspelt, or sent as text, and ignored in silence costs money. Responses have exactly the fields of the
 contract.
 """
 
@@ -22,17 +22,18 @@ from journeyman.api.fields import (
     Dollars,
     InDigits,
     IssueNumber,
-    Line,
-    ModelName,
-    Moment,
-    Name,
+    ModelNameText,
+    NameText,
+    OneLineText,
     Position,
     PromptText,
+    Timestamp,
 )
 from journeyman.api.sandbox_types import NamedSandboxType
 from journeyman.errors import Category
 from journeyman.events.types import Event, Phase, StoredEvent
 from journeyman.forges.base import PullRequest
+from journeyman.work_orders.lifecycle import Action, PullRequestAction, allowed_actions
 from journeyman.work_orders.order import (
     PullRequestState,
     SandboxType,
@@ -49,13 +50,13 @@ DEFAULT_SANDBOX: SandboxType = "git_worktree"
 
 
 class Body(BaseModel):
-    """What a request sends as JSON; nothing is taken for what it is not, so 0 is not false and "1" not 1."""
+    """The JSON body of a request. Types are strict: 0 is not false, and "1" is not 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Parameters(BaseModel):
-    """What a request has in its address, where everything is text."""
+    """The query parameters of a request."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -85,12 +86,12 @@ class Problem(BaseModel):
 class NewWorkOrder(Body):
     repository_url: Address
     sandbox_type: NamedSandboxType = DEFAULT_SANDBOX
-    workflow_type: Name = DEFAULT_WORKFLOW
+    workflow_type: NameText = DEFAULT_WORKFLOW
     github_issue_number: IssueNumber | None = None
     initial_prompt: PromptText | None = None
     """The task. It may be left out when an issue is named."""
-    agent: Name | None = None
-    model: ModelName | None = None
+    agent: NameText | None = None
+    model: ModelNameText | None = None
     """As `provider/model`; the server's default when left out."""
     git_branch_name: BranchName | None = None
     base_branch: BranchName | None = None
@@ -102,8 +103,8 @@ class NewWorkOrder(Body):
 class WorkOrderChange(Body):
     """What is left out stays as it is, and so does a title or model that is null."""
 
-    title: Annotated[Name, Field(pattern=r"\S")] | None = None
-    model: ModelName | None = None
+    title: Annotated[NameText, Field(pattern=r"\S")] | None = None
+    model: ModelNameText | None = None
     """As `provider/model`; not while the order runs."""
     budget_usd: Dollars | None = None
     """Null removes it."""
@@ -111,14 +112,14 @@ class WorkOrderChange(Body):
 
 class ListQuery(Parameters):
     status: list[Status] = []
-    """Any of them, where the parameter is repeated; whichever, where it is left out."""
+    """Repeated, any of them; left out, every status."""
     limit: Annotated[int, Field(ge=1, le=200), InDigits] = 50
     offset: Position = 0
-    q: Line | None = None
-    repository_url: Line | None = None
-    workflow_type: Line | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
+    q: OneLineText | None = None
+    repository_url: OneLineText | None = None
+    workflow_type: OneLineText | None = None
+    created_after: Timestamp | None = None
+    created_before: Timestamp | None = None
     sort: Sort = "-created_at"
 
 
@@ -130,7 +131,7 @@ class PageQuery(Parameters):
 class DiffQuery(Parameters):
     context_lines: Annotated[int, Field(ge=0, le=1_000_000), InDigits] = 3
     """How many unchanged lines to show around each change."""
-    path: list[Annotated[Line, Field(min_length=1)]] = Field(default=[], max_length=10)
+    path: list[Annotated[OneLineText, Field(min_length=1)]] = Field(default=[], max_length=10)
     """Only these files; both names of one that was renamed."""
 
 
@@ -184,15 +185,27 @@ class AgentWorkOrder(_Answer):
     budget_usd: float | None
     verification: Verification
     worker_id: str | None
-    """Who carries it out; null while nobody does."""
+    """The worker that carries it out; null while none does."""
     queue_position: int | None = None
     """Its place in the line while it waits to be started; 1 is the next."""
     resume_at: AwareDatetime | None
-    """When a paused order goes on by itself."""
+    """When a paused order resumes by itself."""
     active_seconds: float
     """How long it was worked on, up to its last rest: without the time that it rested or waited."""
     active_since: AwareDatetime | None
     """Since when it is worked on; null while it rests or waits."""
+    allowed_actions: list[Action]
+    """What may be done to it as it is now."""
+
+    @classmethod
+    def of(cls, order: WorkOrder, queue_position: int | None = None) -> Self:
+        known = {
+            **vars(order),
+            "kept": order.kept,
+            "queue_position": queue_position,
+            "allowed_actions": allowed_actions(order),
+        }
+        return cls.model_validate(known)
 
 
 class OneWorkOrder(_Answer):
@@ -206,9 +219,8 @@ class OneWorkOrder(_Answer):
 
     @classmethod
     def of(cls, order: WorkOrder, queue_position: int | None = None) -> Self:
-        shown = AgentWorkOrder.model_validate(order)
         return cls(
-            agent_work_order=shown.model_copy(update={"queue_position": queue_position}),
+            agent_work_order=AgentWorkOrder.of(order, queue_position),
             logs_url=f"/api/agent-work-orders/{order.agent_work_order_id}/logs",
             initial_prompt=order.initial_prompt,
             base_branch=order.base_branch,
@@ -343,6 +355,8 @@ class ProposedCommit(_Answer):
 class ShownPullRequest(LocalPullRequest):
     agent_work_order_id: str | None = None
     """The order whose branch it is."""
+    allowed_actions: list[PullRequestAction] = []
+    """What may be done to it as it is now."""
     commits: list[ProposedCommit] = []
     """What it brings, oldest first; the newest 250 of many, and none when its branch is gone."""
 

@@ -1,6 +1,6 @@
-"""Query parameters that a call does not have are refused, and those that are given twice and have one value.
+"""Refuse unknown query parameters, and those that are repeated though they take one value.
 
-FastAPI passes over both in silence, where a call declares no model of all its parameters.
+FastAPI ignores both unless a route declares one model for all its parameters.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Errors become application/problem+json: what happened, what to do, and what kind of fault it is.
 
-The unexpected is caught here and nowhere else in this room: it is logged in full and told without
+The unexpected is caught here and nowhere else in this room: it is logged in full, and the response holds no
 internals.
 """
 
@@ -57,7 +57,7 @@ _HINTS = {
     405: "GET /openapi.json lists every call and its method.",
 }
 _RETRY_AFTER_SECONDS = 10.0
-"""When to ask again for what cannot be had just now, where nobody has said when it can."""
+"""The Retry-After of a transient error that does not say when to try again."""
 
 
 def problem(
@@ -83,7 +83,7 @@ def problem(
     return JSONResponse(body, status, headers, media_type=PROBLEM_TYPE)
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(JourneymanError, _known)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _by_framework)
@@ -142,7 +142,7 @@ def _not_json() -> JSONResponse:
 
 
 class Unexpected:
-    """Around every handler: whatever nobody foresaw is logged, and answered where that is still possible."""
+    """Middleware: logs an unexpected error, and answers with a problem unless the response has begun."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -164,7 +164,7 @@ class Unexpected:
             answer = problem(
                 500,
                 "something went wrong inside the server",
-                hint="Try again; the server's log tells more.",
+                hint="Try again. The server's log has the details.",
                 category="internal",
             )
             await answer(scope, receive, send)

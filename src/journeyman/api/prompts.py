@@ -1,4 +1,4 @@
-"""What people say to an order after it was accepted: queued while a round runs, then a round of its own."""
+"""Prompts to an order that was accepted: queued while a round runs, then a round of their own."""
 
 from datetime import datetime
 from typing import Annotated
@@ -52,7 +52,7 @@ class PromptViews(BaseModel):
 
 @router.post("/prompt")
 async def prompt(order: Order, request: PromptRequest, services: Given) -> PromptAnswer:
-    """Say something more to an order: work for its branch, or a question about it."""
+    """Queue a prompt: work for the order's branch, or a question about it."""
     if request.agent_work_order_id != order.agent_work_order_id:
         raise InvalidInput(
             f"the body names {request.agent_work_order_id!r}, the address {order.agent_work_order_id}",
@@ -78,18 +78,18 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
 
 
 async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
-    """What the small model takes the prompt for; by its last character where there is none, or it fails."""
+    """The mode that the small model chooses; by the text alone where there is no model, or it fails."""
     if services.models.small is None:
         return mode_of(text)
-    told = await services.models.small.wish(order, text)
-    if told.answer is not None:
-        counted = services.models.small.told("prompt", told.answer)
+    sorted_prompt = await services.models.small.wish(order, text)
+    if sorted_prompt.answer is not None:
+        counted = services.models.small.told("prompt", sorted_prompt.answer)
         await services.orders.add_usage(
-            order.agent_work_order_id, order.round, "prompt", told.answer.usage, counted
+            order.agent_work_order_id, order.round, "prompt", sorted_prompt.answer.usage, counted
         )
-    if told.value is not None:
-        return told.value.mode
-    notice = f"the prompt was sorted by its last character: {told.fault}"
+    if sorted_prompt.value is not None:
+        return sorted_prompt.value.mode
+    notice = f"the prompt was sorted by its last character: {sorted_prompt.fault}"
     await services.orders.emit(order.agent_work_order_id, AgentNotice(step="prompt", text=notice))
     return mode_of(text)
 
@@ -107,6 +107,6 @@ async def prompts(order: Order, services: Given) -> PromptViews:
 async def cancel_prompt(
     order: Order, number: Annotated[int, Path(ge=1, le=2**31 - 1), InDigits], services: Given
 ) -> PromptViews:
-    """Take a prompt back that has not become a round yet."""
+    """Withdraw a prompt that has not become a round yet."""
     await services.orders.cancel_prompt(order.agent_work_order_id, number)
     return await prompts(order, services)

@@ -7,10 +7,11 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
 from journeyman.api.fields import Address, OrderId, Task
+from journeyman.api.idempotency import ReservedId
 from journeyman.api.models import Body, NewWorkOrder
 from journeyman.api.services import Given
 from journeyman.api.submission import submit
-from journeyman.api.work_orders import IdempotencyKey, find_order
+from journeyman.api.work_orders import find_order
 from journeyman.events.types import Phase
 from journeyman.work_orders.order import Status, StepRecord, Verification, WorkOrder
 
@@ -58,9 +59,9 @@ Job = Annotated[WorkOrder, Depends(_find_job)]
 
 
 @router.post("/submit", status_code=201)
-async def submit_job(job: QuickJob, services: Given, idempotency_key: IdempotencyKey = None) -> Submitted:
+async def submit_job(job: QuickJob, services: Given, reserved_id: ReservedId) -> Submitted:
     request = NewWorkOrder(repository_url=job.repo_url, initial_prompt=job.task)
-    order = await submit(services, request, idempotency_key)
+    order = await submit(services, request, reserved_id)
     return Submitted(job_id=order.agent_work_order_id, status=order.status)
 
 

@@ -1,11 +1,9 @@
-"""Accept a work order: look at everything that can be wrong with it, then store it and hand it on.
+"""Accept a work order: validate it, store it, and wake the worker.
 
 Nothing is stored before every check has passed. A stored order is accepted: workers find it in the table,
 whatever happens to this process.
 """
 
-import hashlib
-import json
 import unicodedata
 from datetime import UTC, datetime
 
@@ -20,6 +18,7 @@ from journeyman.errors import (
     Conflict,
     InvalidInput,
     NotAllowed,
+    NotFound,
     QueueFull,
     RateLimited,
     SandboxUnavailable,
@@ -44,30 +43,34 @@ from journeyman.workflows.references import did_you_mean
 from journeyman.workflows.schema import Workflow
 
 _FULL_QUEUE_SECONDS = 15.0
-"""When a client may ask again whose order was refused because too many wait."""
+"""The Retry-After of an order that was refused because the queue is full."""
 
 
-async def submit(services: Services, request: NewWorkOrder, idempotency_key: str | None = None) -> WorkOrder:
-    """The new order, or the one that an earlier request with the same key made."""
-    digest = hashlib.sha256(json.dumps(request.model_dump()).encode()).hexdigest()
-    if idempotency_key is not None:
-        earlier = await services.orders.with_key(idempotency_key, digest)
-        if earlier is not None:
-            return earlier
+async def submit(services: Services, request: NewWorkOrder, reserved_id: str | None = None) -> WorkOrder:
+    """The new order. With an id that was reserved for it, the order that the same request created before."""
+    if reserved_id is not None:
+        try:
+            return await services.orders.get(reserved_id)
+        except NotFound:
+            pass  # the request is carried out for the first time, or was cut off before it created anything
     await check_room(services)
-    order, events = await _prepare(services, request)
+    order, events = await _prepare(services, request, reserved_id or new_order_id())
     await check_room(services)  # many may have come while this one was looked at
     failpoint("order_accepted")
-    order, _ = await services.orders.create(
-        order, *events, idempotency_key=idempotency_key, request_digest=digest
-    )
+    try:
+        await services.orders.create(order, *events)
+    except Conflict:
+        if reserved_id is None:
+            raise
+        # Another process carries out the same request.
+        return await services.orders.get(order.agent_work_order_id)
     failpoint("row_written")
     services.control.wake()
     return order
 
 
 async def check_room(services: Services) -> None:
-    """Refuse a new order where too many wait: one that is accepted is to be carried out before long."""
+    """Raise QueueFull when too many orders wait: one that is accepted should start before long."""
     most = services.settings.max_queued_orders
     if await services.orders.count_waiting() >= most:
         raise QueueFull(
@@ -78,7 +81,7 @@ async def check_room(services: Services) -> None:
         )
 
 
-async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder, list[Event]]:
+async def _prepare(services: Services, request: NewWorkOrder, order_id: str) -> tuple[WorkOrder, list[Event]]:
     settings = services.settings
     repository = parse_repository(
         request.repository_url, github_url=settings.github_url, allow_local=settings.allow_local_repositories
@@ -96,7 +99,6 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
     await _check_sandbox(services)
     issue = await _look_at_repository(services, request, repository)
     title = title_of(prompt if issue is None else _plain(issue.title))
-    order_id = new_order_id()
     now = datetime.now(UTC)
     order = WorkOrder(
         agent_work_order_id=order_id,
@@ -122,7 +124,7 @@ async def _prepare(services: Services, request: NewWorkOrder) -> tuple[WorkOrder
 async def check_choices(
     services: Services, order: WorkOrder, *, agent: str | None = None, model: str | None = None
 ) -> None:
-    """Raise what an order like this one, with another agent or model, would be refused with."""
+    """Raise the error that a new order like this one, with another agent or model, would be refused with."""
     if agent is None and model is None:
         return
     chosen = await _agent(services, agent or order.agent)
@@ -166,7 +168,7 @@ async def _agent(services: Services, name: str | None) -> Agent:
 
 
 async def _check_steps(services: Services, workflow: Workflow, agent: str, model: str) -> None:
-    """What steps name for themselves must be there and fit, as what the order names must."""
+    """An agent or model that a step names must exist and fit, as those of the order must."""
     for step in workflow.steps:
         roles = ROLES_OF.get(step.kind, ())
         models = {model_for(role, services.settings, step, model) for role in roles}
@@ -190,7 +192,7 @@ def _model(services: Services, name: str | None, agent: Agent) -> str:
 
 
 def _check_demo(services: Services, repository_url: str, model: str) -> None:
-    """The demo's script is about the sample: on another repository it plans what is not there, and fails."""
+    """The demo's recorded model fits the sample repository only; on another one its plan fails."""
     settings = services.settings
     sample = sample_path(settings.home).resolve().as_uri()
     if is_sample_only(model, settings.scripts) and repository_url != sample:
@@ -243,7 +245,7 @@ async def _check_branches(
 ) -> None:
     """Refuse a base that is not there and a branch that is.
 
-    A forge that cannot say so now refuses nobody: whoever carries the order out finds the same.
+    A forge that cannot answer this now refuses no order: the worker makes the same check.
     """
     base, branch = request.base_branch, request.git_branch_name
     asked = [name for name in (base, branch) if name is not None]
@@ -275,9 +277,9 @@ def _taken(what: str) -> Conflict:
 
 
 def _task_of(issue: Issue, prompt: str) -> str:
-    told = (f"Issue #{issue.number}: {_plain(issue.title)}", _plain(issue.body))
+    issue_text = (f"Issue #{issue.number}: {_plain(issue.title)}", _plain(issue.body))
     # A command of the repository stands at the beginning; the issue is what it is called with.
-    parts = (prompt, *told) if prompt.startswith("/") else (*told, prompt)
+    parts = (prompt, *issue_text) if prompt.startswith("/") else (*issue_text, prompt)
     return "\n\n".join(part for part in parts if part)
 
 

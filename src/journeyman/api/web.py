@@ -1,9 +1,8 @@
 """The web UI's files, as they were built into the package.
 
-They answer what no call of the API does. A page's address is the program's own business, so every
-address that a browser wants as a page gets the one document, and `/` gives it to everybody; what else
-does not exist for a program stays not found. The policy lets the page load and reach nothing but this
-server: whatever an agent wrote, it stays text.
+They are served where no route of the API matches. The page routes by itself, so every path that a browser
+requests as HTML gets the one document, and `/` gives it to every client; any other path is a 404. The content
+security policy lets the page load and reach nothing but this server: what an agent wrote stays text.
 """
 
 from functools import lru_cache
@@ -36,7 +35,7 @@ _POLICY: Final = "; ".join(
 _DOCUMENT: Final = "index.html"
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _OTHERS: Final = ("api/", "ws/")
-"""Below these there are calls only: a wrong address there is a mistake, not a page."""
+"""Below these there are API routes only: an unknown path is a 404, not a page."""
 
 
 class Pages:
@@ -86,7 +85,7 @@ class Pages:
 
 @lru_cache(maxsize=1)
 def _files_of(directory: Path, _built: int) -> frozenset[str]:
-    """Every file of one build, which its time tells from the next."""
+    """Every file of one build; the time of the build is part of the cache key."""
     return frozenset(
         path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()
     )

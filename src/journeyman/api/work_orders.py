@@ -1,15 +1,17 @@
-"""Work orders over HTTP: make one, list them, and read what one has done so far."""
+"""Work orders over HTTP: create, list and change them, and read what one has done so far."""
 
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from journeyman.api.fields import OrderId
 from journeyman.api.forge_limits import in_time
+from journeyman.api.idempotency import ReservedId
 from journeyman.api.models import (
+    AgentWorkOrder,
     DiffAnswer,
     DiffQuery,
     EvidenceRecord,
@@ -37,6 +39,7 @@ from journeyman.forges.pull_request_state import note_state
 from journeyman.git.progress import phase_marks
 from journeyman.git.remote_branch import newest_head
 from journeyman.settings import Settings
+from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import Decision, OrderFilter
@@ -46,11 +49,9 @@ router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
 _ORDER_ID = re.compile(r"wo-[0-9a-z]{8}")
 _WARNINGS = frozenset({"step_retrying", "agent_notice"})
 
-IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
-
 
 async def find_order(agent_work_order_id: OrderId, services: Given) -> WorkOrder:
-    # A text that cannot be an id never reaches the database, which may choke on its characters.
+    # A text that cannot be an id never reaches the database, which may refuse its characters.
     if not _ORDER_ID.fullmatch(agent_work_order_id):
         raise NotFound("there is no such work order", hint="`jm list` shows those that exist.")
     return await services.orders.get(agent_work_order_id)
@@ -60,10 +61,8 @@ Order = Annotated[WorkOrder, Depends(find_order)]
 
 
 @router.post("", status_code=201)
-async def create(
-    request: NewWorkOrder, services: Given, idempotency_key: IdempotencyKey = None
-) -> OneWorkOrder:
-    return OneWorkOrder.of(await submit(services, request, idempotency_key))
+async def create(request: NewWorkOrder, services: Given, reserved_id: ReservedId) -> OneWorkOrder:
+    return OneWorkOrder.of(await submit(services, request, reserved_id))
 
 
 @router.get("")
@@ -78,9 +77,10 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
     )
     found, total = await services.orders.find(wanted, limit=query.limit, offset=query.offset, sort=query.sort)
     places = await services.control.positions() if any(order.is_waiting for order in found) else {}
-    shown = [OneWorkOrder.of(order, places.get(order.agent_work_order_id)) for order in found]
     return WorkOrderPage(
-        agent_work_orders=[one.agent_work_order for one in shown],
+        agent_work_orders=[
+            AgentWorkOrder.of(order, places.get(order.agent_work_order_id)) for order in found
+        ],
         total_count=total,
         has_more=query.offset + len(found) < total,
     )
@@ -99,18 +99,18 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
     changes = request.model_dump(exclude_none=True)
     if request.title is not None:
         changes["title"] = request.title.strip()
-    told = AgentWorkOrderChanged(**changes)
+    event = AgentWorkOrderChanged(**changes)
     if "budget_usd" in request.model_fields_set and request.budget_usd is None:
         changes["budget_usd"] = None
-        told = AgentWorkOrderChanged(**changes, budget_removed=True)
+        event = AgentWorkOrderChanged(**changes, budget_removed=True)
 
     def decide(now: WorkOrder) -> Decision:
-        if request.model is not None and now.status == "running":
+        if request.model is not None and "change_model" not in allowed_actions(now):
             raise Conflict(
                 "the order is running, and its model cannot change while it generates",
                 hint="Pause it first, or wait until it rests.",
             )
-        return [told], changes
+        return [event], changes
 
     if changes:
         await check_choices(services, order, model=request.model)
@@ -211,10 +211,10 @@ async def mark_pull_request_ready(order: Order, services: Given) -> OneWorkOrder
     repository = repository_of(order, services.settings)
     forge = services.forges[repository.forge]
     changed = await in_time(forge.mark_ready(repository, _pull_request_number(order)), repository)
-    told = GithubPullRequestUpdated(
+    event = GithubPullRequestUpdated(
         github_pull_request_url=changed.url, number=changed.number, draft=changed.draft
     )
-    return OneWorkOrder.of(await note_state(services.orders, order, changed, told))
+    return OneWorkOrder.of(await note_state(services.orders, order, changed, event))
 
 
 def _pull_request_number(order: WorkOrder) -> int:

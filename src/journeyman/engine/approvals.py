@@ -19,6 +19,7 @@ from journeyman.failpoints import failpoint
 from journeyman.git.mirror import Mirror
 from journeyman.git.workspace import Workspace
 from journeyman.work_orders.approvals import Answer, Approval
+from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.graph import upstream_of
@@ -128,7 +129,7 @@ async def decide(
     if not open_ones and (said := [one for one in meant if one.decision == decision]):
         # Said before. A crash may have come between the decision and its effect.
         return await _take_effect(orders, order_id, said[-1])
-    if order.is_finished or not open_ones:
+    if "approve" not in allowed_actions(order) or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
             hint="The order's page, or `jm show`, tells what it is doing.",

@@ -21,6 +21,7 @@ from journeyman.events.types import (
     StepStarted,
     StoredEvent,
 )
+from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import StepRecord, WorkOrder, branch_name_of, new_order_id, title_of
 from journeyman.work_orders.prompts import Prompt
 from journeyman.work_orders.store import WorkOrders
@@ -106,7 +107,7 @@ async def retry_from(orders: WorkOrders, mirror_of: MirrorOf, order_id: str, ste
     """Do a step and everything after it again, from what the branch held before it."""
     order = await orders.get(order_id)
     round, _ = await _begin_from(orders, order, step)
-    if not order.is_finished:
+    if "retry_from_step" not in allowed_actions(order):
         raise Conflict(
             f"the order is {order.status}, so no step can be done again", hint="Cancel it first, or wait."
         )

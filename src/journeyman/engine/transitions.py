@@ -24,6 +24,7 @@ from journeyman.events.types import (
     StepCompleted,
     StoredEvent,
 )
+from journeyman.work_orders.lifecycle import statuses_allowing
 from journeyman.work_orders.order import Status, StepRecord, WorkOrder
 from journeyman.work_orders.store import WorkOrders, check_unmoved
 from journeyman.workflows.graph import upstream_of
@@ -47,8 +48,8 @@ class Round:
 
 
 _MAY_SUSPEND: dict[Suspension, frozenset[Status]] = {
-    "paused": frozenset({"pending", "running"}),
-    "cancelled": frozenset({"pending", "running", "paused", "awaiting_approval"}),
+    "paused": frozenset(statuses_allowing("pause")),
+    "cancelled": frozenset(statuses_allowing("cancel")),
     "awaiting_approval": frozenset({"running"}),
 }
 _PASSING: frozenset[Category] = frozenset({"transient", "rate_limited"})
@@ -57,10 +58,10 @@ _NOT_ITS_FAULT: frozenset[Category] = _PASSING | {"budget", "quota"}
 """What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
 when the other side said that it may."""
 _STOPPED: dict[Standstill, tuple[Status, ...]] = {
-    "pause": ("paused",),
-    "failure": ("failed", "cancelled"),
+    "pause": statuses_allowing("resume"),
+    "failure": statuses_allowing("retry"),
     "approval": ("awaiting_approval",),
-    "end": ("completed", "failed", "cancelled"),
+    "end": statuses_allowing("retry_from_step"),
 }
 
 

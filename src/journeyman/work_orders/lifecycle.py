@@ -1,11 +1,38 @@
-"""Which state may follow which, and how a round ends: pure, so that every door and worker agrees."""
+"""The state machine of a work order: which status follows which, what each allows, how a round ends.
+
+Pure functions, so that the API, the page and every worker apply the same rules.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from journeyman.errors import Category, Conflict
 from journeyman.events.types import Phase
-from journeyman.work_orders.order import Status, Verification
+from journeyman.work_orders.order import (
+    FINISHED,
+    UNFINISHED,
+    PullRequestState,
+    Status,
+    Verification,
+    WorkOrder,
+)
+
+Action = Literal[
+    "pause",
+    "resume",
+    "cancel",
+    "retry",
+    "retry_from_step",
+    "approve",
+    "prompt",
+    "fork",
+    "change_model",
+    "mark_ready",
+    "merge",
+]
+"""What a person may do to an order. `approve` is any decision on a step that waits for one."""
+PullRequestAction = Literal["mark_ready", "merge"]
 
 _MAY_BECOME: dict[Status, frozenset[Status]] = {
     "pending": frozenset({"running", "paused", "failed", "cancelled"}),
@@ -18,6 +45,20 @@ _MAY_BECOME: dict[Status, frozenset[Status]] = {
     "failed": frozenset({"pending"}),
     "cancelled": frozenset({"pending"}),
 }
+_STATUSES: tuple[Status, ...] = get_args(Status)
+_ALLOWED_IN: dict[Action, frozenset[Status]] = {
+    "pause": frozenset(status for status in _STATUSES if "paused" in _MAY_BECOME[status]),
+    "resume": frozenset({"paused"}),
+    "cancel": frozenset(status for status in _STATUSES if "cancelled" in _MAY_BECOME[status]),
+    "retry": frozenset({"failed", "cancelled"}),
+    "retry_from_step": FINISHED,
+    "approve": UNFINISHED,
+    "prompt": frozenset(_STATUSES),
+    "fork": frozenset(_STATUSES),
+    "change_model": frozenset(_STATUSES) - {"running"},
+}
+"""The statuses in which each action is allowed; what else it needs, such as a step that was begun, is checked
+where it is done."""
 
 PHASE_OF_KIND: dict[str, Phase] = {
     "explore": "planning",
@@ -40,6 +81,32 @@ def advance(current: Status, to: Status) -> Status:
             hint="Look at the order's status first; it may have changed meanwhile.",
         )
     return to
+
+
+def statuses_allowing(action: Action) -> tuple[Status, ...]:
+    """The statuses in which an order allows an action, in the order of an order's life."""
+    return tuple(status for status in _STATUSES if status in _ALLOWED_IN[action])
+
+
+def allowed_actions(order: WorkOrder) -> list[Action]:
+    """What may be done to an order as it is now.
+
+    Doing again what is done already, such as pausing a paused order, changes nothing and is no error, though
+    it is not in the list.
+    """
+    by_status: list[Action] = [action for action in _ALLOWED_IN if order.status in _ALLOWED_IN[action]]
+    if order.github_pull_request_number is None:
+        return by_status
+    # An order that was stored before its pull request's state was has one that is out of draft.
+    state = order.pull_request_state or "open"
+    return by_status + list(pull_request_actions(state, is_local=order.repository_url.startswith("file://")))
+
+
+def pull_request_actions(state: PullRequestState, *, is_local: bool) -> list[PullRequestAction]:
+    """What may be done to a pull request; only one that this server keeps is merged here."""
+    if state == "draft":
+        return ["mark_ready"]
+    return ["merge"] if state == "open" and is_local else []
 
 
 @dataclass(frozen=True)

@@ -235,43 +235,19 @@ class WorkOrders:
         self,
         order: WorkOrder,
         *happened: Event,
-        idempotency_key: str | None = None,
-        request_digest: str | None = None,
         steps_done: Sequence[StepRecord] = (),
-    ) -> tuple[WorkOrder, bool]:
-        """Store a new order. A key that was used before gives back its order, and False."""
-        values = {**asdict(order), "idempotency_key": idempotency_key, "request_digest": request_digest}
+    ) -> None:
+        """Store a new order; a Conflict when there is one with its id."""
         try:
             async with self.writing() as writing:
-                await writing.execute(_NEW, values)
+                await writing.execute(_NEW, asdict(order))
                 if steps_done:
                     await writing.execute(insert(steps), [asdict(one) for one in steps_done])
                 await writing.tell(order.agent_work_order_id, *happened)
-        except IntegrityError:
-            if idempotency_key is None:
-                raise
-            return await self._first_with_key(idempotency_key, request_digest), False
-        return order, True
-
-    async def with_key(self, idempotency_key: str, request_digest: str) -> WorkOrder | None:
-        """The order that an earlier request with this key made, if there was one."""
-        try:
-            return await self._first_with_key(idempotency_key, request_digest)
-        except NotFound:
-            return None
-
-    async def _first_with_key(self, idempotency_key: str, request_digest: str | None) -> WorkOrder:
-        async with self.database.reading() as connection:
-            query = select(work_orders).where(work_orders.c.idempotency_key == idempotency_key)
-            row = (await connection.execute(query)).mappings().first()
-        if row is None:
-            raise NotFound(f"no order was made with the Idempotency-Key {idempotency_key!r}")
-        if row["request_digest"] != request_digest:
+        except IntegrityError as error:
             raise Conflict(
-                "this Idempotency-Key was used before with another request",
-                hint="Use a new key for a new request.",
-            )
-        return order_of(row)
+                f"there is an order {order.agent_work_order_id} already", hint="Ask again."
+            ) from error
 
     async def get(self, order_id: str) -> WorkOrder:
         async with self.database.reading() as connection:

@@ -62,8 +62,8 @@ work_orders = Table(
     Column("tokens_in", Integer, nullable=False),
     Column("tokens_out", Integer, nullable=False),
     Column("tokens_cache_read", Integer, nullable=False),
-    Column("idempotency_key", String(255), unique=True),
-    Column("request_digest", String(64)),
+    Column("idempotency_key", String(255), unique=True),  # no longer written
+    Column("request_digest", String(64)),  # no longer written
     Index("ix_work_orders_created", "created_at", "agent_work_order_id"),
     Index("ix_work_orders_status", "status"),
     Index("ix_work_orders_worker_id", "worker_id"),

@@ -12,6 +12,7 @@ export type Order = Schemas["AgentWorkOrder"];
 export type OneOrder = Schemas["OneWorkOrder"];
 export type OrderPage = Schemas["WorkOrderPage"];
 export type Status = Order["status"];
+export type Action = Order["allowed_actions"][number];
 export type Step = Schemas["Step"];
 export type EventMessage = Schemas["EventMessage"];
 export type Cost = Schemas["OrderCost"];

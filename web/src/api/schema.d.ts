@@ -222,7 +222,7 @@ export interface paths {
         put?: never;
         /**
          * Resume
-         * @description Let a paused order go on from the step it was stopped in.
+         * @description Resume a paused order at the step it was stopped in.
          */
         post: operations["resume_api_agent_work_orders__agent_work_order_id__resume_post"];
         delete?: never;
@@ -242,7 +242,7 @@ export interface paths {
         put?: never;
         /**
          * Retry
-         * @description Let a failed or cancelled order go on from the step that failed; finished steps are not done again.
+         * @description Retry a failed or cancelled order from the step that failed; finished steps are not repeated.
          */
         post: operations["retry_api_agent_work_orders__agent_work_order_id__retry_post"];
         delete?: never;
@@ -262,7 +262,7 @@ export interface paths {
         put?: never;
         /**
          * Fork
-         * @description Another order that has done what this one did before a step, and goes on with other choices.
+         * @description Create an order that continues from what this one had done before a step, with other choices.
          */
         post: operations["fork_api_agent_work_orders__agent_work_order_id__fork_post"];
         delete?: never;
@@ -362,7 +362,7 @@ export interface paths {
         put?: never;
         /**
          * Prompt
-         * @description Say something more to an order: work for its branch, or a question about it.
+         * @description Queue a prompt: work for the order's branch, or a question about it.
          */
         post: operations["prompt_api_agent_work_orders__agent_work_order_id__prompt_post"];
         delete?: never;
@@ -400,7 +400,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel Prompt
-         * @description Take a prompt back that has not become a round yet.
+         * @description Withdraw a prompt that has not become a round yet.
          */
         delete: operations["cancel_prompt_api_agent_work_orders__agent_work_order_id__prompts__number__delete"];
         options?: never;
@@ -912,6 +912,8 @@ export interface components {
             active_seconds: number;
             /** Active Since */
             active_since: string | null;
+            /** Allowed Actions */
+            allowed_actions: ("pause" | "resume" | "cancel" | "retry" | "retry_from_step" | "approve" | "prompt" | "fork" | "change_model" | "mark_ready" | "merge")[];
         };
         /**
          * AgentWorkOrderAwaitingApproval
@@ -2302,6 +2304,11 @@ export interface components {
             repository_url: string;
             /** Agent Work Order Id */
             agent_work_order_id?: string | null;
+            /**
+             * Allowed Actions
+             * @default []
+             */
+            allowed_actions: ("mark_ready" | "merge")[];
             /**
              * Commits
              * @default []

@@ -13,7 +13,7 @@ import type { Order } from "@/api/client";
 import { ForgeLink } from "@/components/forge-link";
 import { Card } from "@/components/page";
 import { Button } from "@/components/ui/button";
-import { may, useControl } from "@/features/order/use-control";
+import { allows, useControl } from "@/features/order/use-control";
 import { cn } from "@/lib/cn";
 import { ago, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -91,13 +91,13 @@ function Actions({ order, reason, onDismiss }: ActionsProps) {
   const of = <span className="sr-only">{order.title}</span>;
   return (
     <div className="flex flex-wrap gap-2 max-sm:basis-full max-sm:pl-7">
-      {reason === "failure" && may("retry", order) && (
+      {reason === "failure" && allows(order, "retry") && (
         <Button size="sm" disabled={act.isPending} onClick={() => act.mutate("retry")}>
           <RotateCcw /> Retry {of}
         </Button>
       )}
-      {reason === "draft" && (
-        <Button size="sm" disabled={act.isPending} onClick={() => act.mutate("ready")}>
+      {reason === "draft" && allows(order, "mark_ready") && (
+        <Button size="sm" disabled={act.isPending} onClick={() => act.mutate("mark_ready")}>
           Mark ready for review {of}
         </Button>
       )}

@@ -1,7 +1,7 @@
 /** What waits for a person. An entry that was dismissed comes back when its order changes. */
 
 import { useQuery } from "@tanstack/react-query";
-import type { Order } from "@/api/client";
+import type { Order, Status } from "@/api/client";
 import { ordersQuery } from "@/api/queries";
 import { useStored } from "@/lib/stored";
 
@@ -13,6 +13,8 @@ const LIVE_MS = 4_000;
 /** While nobody looks, and wants to be told. */
 const HIDDEN_MS = 15_000;
 const NEWEST = { limit: 100, sort: "-updated_at" } as const;
+/** Those in which an order can wait for a person. */
+const STATUSES: Status[] = ["awaiting_approval", "paused", "failed", "completed"];
 
 export function reasonOf(order: Order): Reason | null {
   if (order.status === "awaiting_approval") return "approval";
@@ -31,7 +33,7 @@ function useWaitingOrders() {
     refetchInterval: () => (document.hidden ? HIDDEN_MS : LIVE_MS),
     refetchIntervalInBackground: wantsNotices,
   };
-  const all = useQuery({ ...ordersQuery(NEWEST), ...live });
+  const all = useQuery({ ...ordersQuery({ ...NEWEST, status: STATUSES }), ...live });
   // Many newer orders must not push out one that waits for a decision.
   const approvals = useQuery({
     ...ordersQuery({ ...NEWEST, status: "awaiting_approval" }),

@@ -1,10 +1,10 @@
 /** What can be said to an order with a slash: our own words, and the commands that its repository keeps. */
 
 import type { Order, RepositoryCommand } from "@/api/client";
-import { type Act, may } from "./use-control";
+import { allows, type SimpleAction } from "./use-control";
 
 type Mode = "work" | "ask";
-export type Command = { name: string; meaning: string; hint?: string; act?: Act; mode?: Mode };
+export type Command = { name: string; meaning: string; hint?: string; act?: SimpleAction; mode?: Mode };
 
 const OWN: Command[] = [
   { name: "ask", meaning: "Ask a question without changing anything", hint: "question", mode: "ask" },
@@ -13,11 +13,10 @@ const OWN: Command[] = [
   { name: "resume", meaning: "Resume the order", act: "resume" },
   { name: "retry", meaning: "Retry from the step that failed", act: "retry" },
   { name: "cancel", meaning: "Cancel the order", act: "cancel" },
-  { name: "ready", meaning: "Mark the pull request ready for review", act: "ready" },
+  { name: "ready", meaning: "Mark the pull request ready for review", act: "mark_ready" },
 ];
 
-const fits = ({ act }: Command, order: Order) =>
-  act === undefined || (act === "ready" ? order.github_pull_request_url !== null : may(act, order));
+const fits = ({ act }: Command, order: Order) => act === undefined || allows(order, act);
 
 /** Everything that fits the order now; where a name is taken, ours is the one that is meant. */
 export function commandsOf(order: Order, theirs: RepositoryCommand[]): Command[] {

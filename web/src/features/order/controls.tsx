@@ -3,31 +3,31 @@ import { useState } from "react";
 import type { Order } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { may, useControl } from "./use-control";
+import { allows, useControl } from "./use-control";
 
-/** What can be done to the order as it stands. */
+/** The buttons for what the order allows now. */
 export function Controls({ order }: { order: Order }) {
   const { act } = useControl(order.agent_work_order_id);
   const [cancelling, setCancelling] = useState(false);
   const busy = act.isPending;
   return (
     <div className="flex items-center gap-1.5">
-      {may("pause", order) && (
+      {allows(order, "pause") && (
         <Button size="sm" disabled={busy} onClick={() => act.mutate("pause")}>
           <Pause /> Pause
         </Button>
       )}
-      {may("resume", order) && (
+      {allows(order, "resume") && (
         <Button size="sm" look="primary" disabled={busy} onClick={() => act.mutate("resume")}>
           <Play /> Resume
         </Button>
       )}
-      {may("retry", order) && (
+      {allows(order, "retry") && (
         <Button size="sm" disabled={busy} onClick={() => act.mutate("retry")}>
           <RotateCw /> Retry
         </Button>
       )}
-      {may("cancel", order) && (
+      {allows(order, "cancel") && (
         <Button size="sm" look="danger" data-key="." disabled={busy} onClick={() => setCancelling(true)}>
           <Square /> Cancel
         </Button>

@@ -12,7 +12,7 @@ import type { Story } from "@/events/story";
 import { duration, money, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { Controls } from "./controls";
-import { useControl } from "./use-control";
+import { allows, useControl } from "./use-control";
 
 type Props = { order: Order; story: Story };
 
@@ -101,7 +101,7 @@ function Elapsed({ order, story }: Props) {
 
 function Model({ order }: { order: Order }) {
   const { change } = useControl(order.agent_work_order_id);
-  const locked = order.status === "running";
+  const locked = !allows(order, "change_model");
   const picker = (
     <ModelPicker
       value={order.model}

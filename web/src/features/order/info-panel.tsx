@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { OneOrder, Order, Status } from "@/api/client";
+import type { OneOrder, Order } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import type { Stat } from "@/components/diff/stat";
 import { Button } from "@/components/ui/button";
@@ -12,14 +12,14 @@ import { ForkDialog } from "./fork";
 import { LogEntries } from "./log-entries";
 import { verdictOf } from "./panel-bar";
 import { StepTable } from "./step-table";
-import { useControl } from "./use-control";
+import { allows, useControl } from "./use-control";
 import { useStat } from "./use-stat";
 
 export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story }) {
   const order = answer.agent_work_order;
   const navigate = useNavigate();
   const { data } = useQuery(stepsQuery(order.agent_work_order_id));
-  const { again } = useControl(order.agent_work_order_id);
+  const { retryFrom } = useControl(order.agent_work_order_id);
   const stat = useStat(order);
   const [forking, setForking] = useState<string | null>(null);
   const facts: [string, ReactNode][] = [
@@ -46,8 +46,8 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
         <h2 className="mb-2 font-medium">Steps</h2>
         <StepTable
           steps={data?.steps}
-          onFork={setForking}
-          onAgain={MAY_BEGIN_AGAIN.includes(order.status) ? (step) => again.mutate(step) : undefined}
+          onFork={allows(order, "fork") ? setForking : undefined}
+          onRetry={allows(order, "retry_from_step") ? (step) => retryFrom.mutate(step) : undefined}
         />
       </section>
       <section>
@@ -90,5 +90,3 @@ const changesOf = ({ git_commit_count }: Order, stat?: Stat) =>
     plural(git_commit_count, "commit"),
     ...(stat ? [plural(stat.files, "file"), `+${stat.added} −${stat.removed}`] : []),
   ].join(" · ");
-
-const MAY_BEGIN_AGAIN: Status[] = ["completed", "failed", "cancelled"];

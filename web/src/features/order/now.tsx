@@ -10,6 +10,7 @@ import { ApprovalBox } from "./approval";
 import { Remedies } from "./remedies";
 import { ResultCard } from "./result-card";
 import { Committing, Starting, stagesOf } from "./starting";
+import { allows } from "./use-control";
 import { hourAndMinute, title } from "./words";
 
 type Props = { order: Order; story: Story; onOpen: (panel: Panel) => void };
@@ -49,11 +50,9 @@ function doing({ items }: Story): string {
 const gaveBack = (order: Order, { items }: Story) =>
   order.git_commit_count > 0 && items.findLast((item) => item.kind === "prompt")?.mode !== "ask";
 
-const OVER = ["completed", "failed", "cancelled"];
-
-/** Other steps may go on beside one that waits for a person. */
+/** Other steps may run while one waits for approval. */
 const hasQuestion = (order: Order, { items }: Story) =>
-  !OVER.includes(order.status) &&
+  allows(order, "approve") &&
   (order.status === "awaiting_approval" ||
     items.some((item) => item.kind === "approval" && item.decision === "waiting"));
 

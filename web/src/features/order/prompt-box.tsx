@@ -12,14 +12,14 @@ import { useDraft } from "@/lib/draft";
 import { CommandList, optionId } from "./command-list";
 import { type Command, calledBy, commandsOf, offeredFor, saidBy } from "./commands";
 import { Queue } from "./queue";
-import { type Act, useControl } from "./use-control";
+import { type SimpleAction, useControl } from "./use-control";
 
 type Props = { order: Order; queue: PromptItem[] };
 
 export function PromptBox({ order, queue }: Props) {
-  const { say, act, takeBack } = useControl(order.agent_work_order_id);
+  const { prompt, act, withdraw } = useControl(order.agent_work_order_id);
   const [text, setText] = useDraft(`reply.${order.agent_work_order_id}`, "");
-  const [asking, setAsking] = useState<Act | null>(null);
+  const [asking, setAsking] = useState<SimpleAction | null>(null);
   const box = useRef<HTMLTextAreaElement>(null);
   const [place, setPlace] = useState(0);
   const [closed, setClosed] = useState(false);
@@ -48,7 +48,7 @@ export function PromptBox({ order, queue }: Props) {
     if (!said.text) return;
     // Emptied at once: who goes on typing must not lose the next words to the answer for the last.
     type("");
-    say.mutate(said, { onError: () => box.current?.value || setText(text) });
+    prompt.mutate(said, { onError: () => box.current?.value || setText(text) });
   };
   const answered = () => {
     setAsking(null);
@@ -85,7 +85,7 @@ export function PromptBox({ order, queue }: Props) {
             />
           </div>
         )}
-        {queue.length > 0 && <Queue queue={queue} onWithdraw={(number) => takeBack.mutate(number)} />}
+        {queue.length > 0 && <Queue queue={queue} onWithdraw={(number) => withdraw.mutate(number)} />}
         {chosen && (
           <CommandList
             id={list}

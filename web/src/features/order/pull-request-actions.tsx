@@ -1,4 +1,4 @@
-/** View a pull request, take it out of draft, and, where this server keeps it, merge it. */
+/** View a pull request, mark it ready for review, and merge one of the local forge. */
 
 import { Link } from "@tanstack/react-router";
 import { ExternalLink, GitMerge } from "lucide-react";
@@ -7,7 +7,7 @@ import type { Order } from "@/api/client";
 import { localNumber } from "@/components/forge-link";
 import { Button } from "@/components/ui/button";
 import { Confirm } from "@/components/ui/confirm";
-import { useControl } from "./use-control";
+import { allows, useControl } from "./use-control";
 
 type State = { state: "open" | "closed" | "merged"; draft: boolean };
 
@@ -25,11 +25,11 @@ export function PullRequestActions({ order, base }: Props) {
   const { act, merge } = useControl(order.agent_work_order_id);
   const [asking, setAsking] = useState(false);
   const url = order.github_pull_request_url;
-  const state = stateOf(order);
-  if (!url || !state) return null;
+  if (!url) return null;
   const number = localNumber(url);
   const into = base ?? "the base branch";
-  if (asking && number) {
+  const mergeable = number && allows(order, "merge");
+  if (asking && mergeable) {
     return (
       <Confirm
         question={`Merge into ${into}?`}
@@ -42,7 +42,6 @@ export function PullRequestActions({ order, base }: Props) {
       />
     );
   }
-  const open = state.state === "open";
   return (
     <div className="flex flex-wrap gap-2">
       <Button size="sm" asChild>
@@ -56,12 +55,12 @@ export function PullRequestActions({ order, base }: Props) {
           </a>
         )}
       </Button>
-      {open && state.draft && (
-        <Button size="sm" look="primary" disabled={act.isPending} onClick={() => act.mutate("ready")}>
+      {allows(order, "mark_ready") && (
+        <Button size="sm" look="primary" disabled={act.isPending} onClick={() => act.mutate("mark_ready")}>
           Mark ready for review
         </Button>
       )}
-      {open && !state.draft && number && (
+      {mergeable && (
         <Button size="sm" look="primary" onClick={() => setAsking(true)}>
           <GitMerge /> Merge
         </Button>

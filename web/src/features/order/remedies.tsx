@@ -10,7 +10,7 @@ import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toast";
 import { plural } from "@/lib/format";
 import { BudgetForm } from "./budget-form";
-import { useControl } from "./use-control";
+import { allows, useControl } from "./use-control";
 
 const OTHER_MODEL_HELPS = new Set(["transient", "rate_limited", "quota", "auth", "agent", "verification"]);
 /** The same again ends the same unless something else was changed first. */
@@ -30,10 +30,10 @@ export function keptOf({ kept }: Order): string {
 }
 
 export function Remedies({ order }: { order: Order }) {
-  const { act, change, say } = useControl(order.agent_work_order_id);
+  const { act, change, prompt } = useControl(order.agent_work_order_id);
   const unpriced = useUnpriced(order.model);
-  const goOn = order.status === "paused" ? "resume" : "retry";
-  const busy = act.isPending || change.isPending || say.isPending;
+  const goOn = allows(order, "resume") ? "resume" : "retry";
+  const busy = act.isPending || change.isPending || prompt.isPending;
   const category = order.error_category ?? "internal";
   const outOfBudget = category === "budget";
   return (
@@ -73,7 +73,7 @@ export function Remedies({ order }: { order: Order }) {
           />
         )}
         {category === "conflict" && (
-          <Button size="sm" disabled={busy} onClick={() => say.mutate({ text: RESOLVE, mode: "work" })}>
+          <Button size="sm" disabled={busy} onClick={() => prompt.mutate({ text: RESOLVE, mode: "work" })}>
             Ask the agent to resolve it
           </Button>
         )}

@@ -10,7 +10,7 @@ type Props = { id: string; comments: Comment[]; onEmpty: () => void };
 
 /** Comments that wait to be sent together. */
 export function SendComments({ id, comments, onEmpty }: Props) {
-  const { say } = useControl(id);
+  const { prompt } = useControl(id);
   const [asking, setAsking] = useState(false);
   const many = plural(comments.length, "comment");
   if (asking) {
@@ -26,14 +26,14 @@ export function SendComments({ id, comments, onEmpty }: Props) {
       </div>
     );
   }
-  const send = () => say.mutate({ text: promptOf(comments), mode: "work" }, { onSuccess: onEmpty });
+  const send = () => prompt.mutate({ text: promptOf(comments), mode: "work" }, { onSuccess: onEmpty });
   return (
     <div className="sticky bottom-3 mt-3 flex items-center gap-3 rounded-lg border bg-popover px-4 py-2.5 shadow-lg">
       <span className="flex-1 font-medium">{many}</span>
       <Button size="sm" look="quiet" onClick={() => setAsking(true)}>
         Discard
       </Button>
-      <Button size="sm" look="primary" disabled={say.isPending} onClick={send}>
+      <Button size="sm" look="primary" disabled={prompt.isPending} onClick={send}>
         <Send /> Send to agent
       </Button>
     </div>

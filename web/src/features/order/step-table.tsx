@@ -1,4 +1,4 @@
-/** The steps of an order with what each took; those that were begun can be begun again, here or in a fork. */
+/** The steps of an order with their time and cost. Those that ran can be run again, here or in a fork. */
 
 import { GitFork, RotateCw } from "lucide-react";
 import type { Step } from "@/api/client";
@@ -17,9 +17,14 @@ const LOOKS: Record<Step["status"], string> = {
   waiting: "text-muted-foreground",
 };
 
-type Props = { steps: Step[] | undefined; onFork: (step: string) => void; onAgain?: (step: string) => void };
+type Props = {
+  steps: Step[] | undefined;
+  /** Undefined where the order does not allow it. */
+  onFork?: (step: string) => void;
+  onRetry?: (step: string) => void;
+};
 
-export function StepTable({ steps, onFork, onAgain }: Props) {
+export function StepTable({ steps, onFork, onRetry }: Props) {
   const now = useNow();
   if (!steps) return <SkeletonRows rows={4} className="h-7" />;
   const latest = steps.at(-1)?.round;
@@ -62,8 +67,8 @@ export function StepTable({ steps, onFork, onAgain }: Props) {
               <td className="pl-2 text-right">{count(step.tokens_in + step.tokens_out)}</td>
               <td className="pl-2 text-right">{money(step.cost_usd)}</td>
               <td className="text-right whitespace-nowrap">
-                {step.round === latest && wasBegun(step) && (
-                  <Begin step={step.step} onFork={onFork} onAgain={onAgain} />
+                {step.round === latest && hasRun(step) && (
+                  <StepActions step={step.step} onFork={onFork} onRetry={onRetry} />
                 )}
               </td>
             </tr>
@@ -74,31 +79,33 @@ export function StepTable({ steps, onFork, onAgain }: Props) {
   );
 }
 
-const wasBegun = ({ status }: Step) => status !== "skipped" && status !== "waiting";
+const hasRun = ({ status }: Step) => status !== "skipped" && status !== "waiting";
 
-function Begin({ step, onFork, onAgain }: Omit<Props, "steps"> & { step: string }) {
+function StepActions({ step, onFork, onRetry }: Omit<Props, "steps"> & { step: string }) {
   return (
     <>
-      {onAgain && (
+      {onRetry && (
         <Button
           size="sm"
           look="quiet"
           className="px-1.5"
           title="Run this step and everything after it again"
-          onClick={() => onAgain(step)}
+          onClick={() => onRetry(step)}
         >
           <RotateCw /> <span className="sr-only">Run again from {step}</span>
         </Button>
       )}
-      <Button
-        size="sm"
-        look="quiet"
-        className="px-1.5"
-        title="Fork a new order from here"
-        onClick={() => onFork(step)}
-      >
-        <GitFork /> <span className="sr-only">Fork from {step}</span>
-      </Button>
+      {onFork && (
+        <Button
+          size="sm"
+          look="quiet"
+          className="px-1.5"
+          title="Fork a new order from here"
+          onClick={() => onFork(step)}
+        >
+          <GitFork /> <span className="sr-only">Fork from {step}</span>
+        </Button>
+      )}
     </>
   );
 }

@@ -1,22 +1,17 @@
-/** What a person can do to an order, as mutations; each refreshes what it changed. */
+/** The actions on an order, as mutations; each refreshes what it changed. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, asked, type Order, type Status } from "@/api/client";
+import { type Action, api, asked, type Order } from "@/api/client";
 import { keys } from "@/api/queries";
 
 const at = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
 const BASE = "/api/agent-work-orders/{agent_work_order_id}";
 
-export type Act = "pause" | "resume" | "cancel" | "retry" | "ready";
+/** Actions that need nothing but the order. */
+export type SimpleAction = Extract<Action, "pause" | "resume" | "cancel" | "retry" | "mark_ready">;
 
-export const ALLOWED: Record<Exclude<Act, "ready">, Status[]> = {
-  pause: ["pending", "running"],
-  resume: ["paused"],
-  cancel: ["pending", "running", "paused", "awaiting_approval"],
-  retry: ["failed", "cancelled"],
-};
-
-export const may = (act: Exclude<Act, "ready">, order: Order) => ALLOWED[act].includes(order.status);
+/** Whether the server allows an action on the order as it is now. */
+export const allows = (order: Order, action: Action) => order.allowed_actions.includes(action);
 
 export function useControl(id: string) {
   const client = useQueryClient();
@@ -26,8 +21,8 @@ export function useControl(id: string) {
       client.invalidateQueries({ queryKey: keys.orders }),
     ]);
   const act = useMutation({
-    mutationFn: (what: Act) => {
-      switch (what) {
+    mutationFn: (action: SimpleAction) => {
+      switch (action) {
         case "pause":
           return asked(api.POST(`${BASE}/pause`, at(id)));
         case "resume":
@@ -36,13 +31,13 @@ export function useControl(id: string) {
           return asked(api.POST(`${BASE}/cancel`, at(id)));
         case "retry":
           return asked(api.POST(`${BASE}/retry`, at(id)));
-        case "ready":
+        case "mark_ready":
           return asked(api.POST(`${BASE}/pull-request/ready`, at(id)));
       }
     },
     onSettled: refresh,
   });
-  // Nothing but a new attempt ends the wait before one.
+  // A retry that waits is ended by a new attempt only.
   const retryNow = useMutation({
     mutationFn: async () => {
       await asked(api.POST(`${BASE}/pause`, at(id)));
@@ -50,7 +45,7 @@ export function useControl(id: string) {
     },
     onSettled: refresh,
   });
-  const again = useMutation({
+  const retryFrom = useMutation({
     mutationFn: (from_step: string) => asked(api.POST(`${BASE}/retry`, { ...at(id), body: { from_step } })),
     onSettled: refresh,
   });
@@ -79,14 +74,14 @@ export function useControl(id: string) {
       ),
     onSettled: refresh,
   });
-  const say = useMutation({
+  const prompt = useMutation({
     mutationFn: ({ text, mode }: { text: string; mode: "work" | "ask" | null }) =>
       asked(
         api.POST(`${BASE}/prompt`, { ...at(id), body: { agent_work_order_id: id, prompt_text: text, mode } }),
       ),
     onSettled: refresh,
   });
-  const takeBack = useMutation({
+  const withdraw = useMutation({
     mutationFn: (number: number) =>
       asked(
         api.DELETE(`${BASE}/prompts/{number}`, { params: { path: { agent_work_order_id: id, number } } }),
@@ -99,5 +94,5 @@ export function useControl(id: string) {
     onSettled: () =>
       Promise.all([refresh(), client.invalidateQueries({ queryKey: ["local pull requests"] })]),
   });
-  return { act, retryNow, merge, again, change, decide, say, takeBack };
+  return { act, retryNow, merge, retryFrom, change, decide, prompt, withdraw };
 }

@@ -1,4 +1,4 @@
-/** What can be done with a pull request of this machine. Buttons keep their places when its state changes. */
+/** The buttons for what a pull request of the local forge allows. They keep their places when its state changes. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -17,7 +17,7 @@ export function Actions({ pull }: { pull: ShownPullRequest }) {
   const { merge, ready } = usePullRequest(pull);
   const [asking, setAsking] = useState(false);
   const id = pull.agent_work_order_id;
-  const isOpen = pull.state === "open";
+  const allowed = pull.allowed_actions ?? [];
   const isConflict = merge.isError && problemOf(merge.error).kind === "merge-conflict";
   return (
     <div className="mb-6">
@@ -29,18 +29,20 @@ export function Actions({ pull }: { pull: ShownPullRequest }) {
             </Link>
           </Button>
         )}
-        {isOpen && pull.draft && id && (
+        {allowed.includes("mark_ready") && id && (
           <Button size="sm" look="primary" disabled={ready.isPending} onClick={() => ready.mutate()}>
             Mark ready for review
           </Button>
         )}
-        {isOpen && !pull.draft && (
+        {allowed.includes("merge") && (
           <Button size="sm" look="primary" disabled={merge.isPending} onClick={() => setAsking(true)}>
             <GitMerge /> Merge into {pull.base}
           </Button>
         )}
       </div>
-      {isOpen && isConflict && <MergeConflict pull={pull} problem={problemOf(merge.error)} />}
+      {allowed.includes("merge") && isConflict && (
+        <MergeConflict pull={pull} problem={problemOf(merge.error)} />
+      )}
       {merge.isError && !isConflict && <Trouble fault={merge.error} onRetry={() => setAsking(true)} />}
       <Dialog
         open={asking}
