@@ -4,13 +4,13 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { problemOf } from "@/api/client";
 import { toastProblem } from "@/components/ui/toast";
-import { loadAhead } from "@/lib/patient";
+import { preloadAll } from "@/lib/lazy";
 import "./app.css";
 import { router } from "./router";
 
 const client = new QueryClient({
   mutationCache: new MutationCache({
-    // Who shows a refusal in its own place says so.
+    // Mutations that show their errors themselves say so in `meta`.
     onError: (fault, _variables, _context, mutation) => {
       if (!mutation.meta?.shown) toastProblem(fault);
     },
@@ -18,7 +18,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 1_000,
-      // The offline bar looks for the server; a refusal does not go away by asking again.
+      // The offline bar reconnects; an error response is not retried, except a 5xx.
       retry: (failures, fault) => problemOf(fault).status >= 500 && failures < 2,
       networkMode: "always",
     },
@@ -35,9 +35,9 @@ if (root) {
       </QueryClientProvider>
     </StrictMode>,
   );
-  // Later, the server may be away when a page is opened.
+  // The server may be unreachable when a page is opened later.
   const stop = router.subscribe("onResolved", () => {
     stop();
-    void loadAhead();
+    void preloadAll();
   });
 }

@@ -1,4 +1,4 @@
-/** Every address, and the page that answers it. Pages are loaded when they are first wanted, or ahead of it. */
+/** The routes. Pages are loaded on demand, or ahead while the browser is idle. */
 
 import {
   createRootRoute,
@@ -11,12 +11,12 @@ import {
 import { Compass } from "lucide-react";
 import { useEffect } from "react";
 import type { Status } from "@/api/client";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { Page } from "@/components/page";
 import { STATUSES } from "@/components/status-pill";
 import { Button } from "@/components/ui/button";
 import { Shell } from "@/layout/shell";
-import { PartMissing, part } from "@/lib/patient";
+import { ChunkMissing, part } from "@/lib/lazy";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
@@ -173,7 +173,7 @@ export const router = createRouter({
     </Page>
   ),
   defaultErrorComponent: ({ error, reset }) => (
-    <Trouble fault={error} onRetry={error instanceof PartMissing ? () => location.reload() : reset} />
+    <ErrorMessage fault={error} onRetry={error instanceof ChunkMissing ? () => location.reload() : reset} />
   ),
 });
 

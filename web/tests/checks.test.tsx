@@ -1,9 +1,9 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
-import { EMPTY, tell } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/story";
 import { ChecksPanel } from "@/features/order/checks-panel";
-import { told } from "./events";
+import { eventsOf } from "./events";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
@@ -56,7 +56,7 @@ it("what failed stands there at once, and the rest below it", async () => {
 });
 
 it("what is checked again is not called passed", async () => {
-  const verifying = told({ type: "step_started", step: "verify", kind: "verify", attempt: 1 });
-  panel(passing, true, tell(EMPTY, verifying), { status: "running" });
+  const verifying = eventsOf({ type: "step_started", step: "verify", kind: "verify", attempt: 1 });
+  panel(passing, true, applyEvents(EMPTY, verifying), { status: "running" });
   expect(await screen.findByText("Checks are running")).toBeTruthy();
 });

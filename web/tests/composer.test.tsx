@@ -64,7 +64,7 @@ it("an issue can be handed over without a task", async () => {
   const { asked } = await compose({ [ORDERS]: {} });
   write("Task", "");
   write("Issue #", "twelve");
-  expect(alerts()).toEqual(["Enter the issue's number, such as 42."]);
+  expect(alerts()).toEqual(["Enter an issue number, such as 42."]);
   write("Issue #", "12");
   await start();
   await waitFor(() =>
@@ -122,7 +122,7 @@ describe("without a key", () => {
     write("Repository", "/code/adder");
     write("Task", "Fix it");
     await start();
-    expect(alerts()).toEqual(["No model is ready. Set a key for a provider first."]);
+    expect(alerts()).toEqual(["No model is available. Settings shows how to add keys and tokens."]);
     expect(sent(asked)).toEqual([]);
   });
 
@@ -134,9 +134,9 @@ describe("without a key", () => {
     await screen.findByText("scripted/demo");
   });
 
-  it("a banner names the settings and leads to where they are explained", async () => {
+  it("a banner says so in plain words and leads to where keys are explained", async () => {
     renderWith(<KeyBanner />, models(CLAUDE, DEMO));
-    await screen.findByText("ANTHROPIC_API_KEY");
+    expect((await screen.findByRole("region", { name: "Model keys" })).textContent).not.toMatch(/_KEY/);
     expect(screen.getByRole("link", { name: "How to add a key" }).getAttribute("href")).toBe(
       "/settings#keys",
     );

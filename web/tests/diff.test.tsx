@@ -3,10 +3,10 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it } from "vitest";
 import DiffView, { type Place } from "@/components/diff/diff-view";
 import { contentsOf, filesOf, plainLines, shows } from "@/components/diff/files";
-import { EMPTY, tell } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/story";
 import ChangesPanel from "@/features/order/changes-panel";
 import { commentsIn, promptOf, sentIn } from "@/features/order/review";
-import { told } from "./events";
+import { eventsOf } from "./events";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
@@ -151,8 +151,8 @@ describe("review comments", () => {
     step: "build",
   };
   const end = { type: "agent_work_order_completed" as const, verification: "passed" };
-  const states = (...events: Parameters<typeof told>) =>
-    sentIn(tell(EMPTY, told(...events))).map(({ state }) => state);
+  const states = (...events: Parameters<typeof eventsOf>) =>
+    sentIn(applyEvents(EMPTY, eventsOf(...events))).map(({ state }) => state);
 
   it("are read back from the prompt they were sent as", () => {
     expect(commentsIn(promptOf(comments))).toEqual(comments);
@@ -172,9 +172,12 @@ describe("review comments", () => {
       JSON.stringify([{ file: "adder.py", line: null, side: "additions", text: "More" }]),
     );
     const user = userEvent.setup();
-    renderWith(<ChangesPanel order={order()} story={tell(EMPTY, told(accepted, begun, commit, end))} />, {
-      [`GET ${BASE}/diff`]: new Response(CODE),
-    });
+    renderWith(
+      <ChangesPanel order={order()} story={applyEvents(EMPTY, eventsOf(accepted, begun, commit, end))} />,
+      {
+        [`GET ${BASE}/diff`]: new Response(CODE),
+      },
+    );
     const sent = within(await screen.findByRole("region", { name: "Review comments" }));
     expect(sent.getAllByText("Addressed in abc12345")).toHaveLength(3);
     await user.click(screen.getByRole("button", { name: "Discard" }));

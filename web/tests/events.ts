@@ -16,4 +16,4 @@ export const said = (sequence: number, text = "word ", step = "build") =>
   event(sequence, { type: "agent_text", step, text });
 
 /** These, numbered from 1. */
-export const told = (...all: Fields[]) => all.map((fields, index) => event(index + 1, fields));
+export const eventsOf = (...all: Fields[]) => all.map((fields, index) => event(index + 1, fields));

@@ -2,12 +2,12 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Order } from "@/api/client";
-import { adviceFor } from "@/components/advice";
 import type { RetryItem } from "@/events/items";
 import { wordOf } from "@/features/inbox/use-notices";
 import { FailureNote } from "@/features/order/failure";
 import { ItemView } from "@/features/order/item-view";
 import { keptOf, Remedies } from "@/features/order/remedies";
+import { adviceFor } from "@/lib/advice";
 import { event } from "./events";
 import { order, renderWith } from "./server";
 
@@ -82,13 +82,15 @@ it("says what was kept", () => {
 });
 
 it("a failure in the story says its cause in plain words, and what to do", () => {
-  const told = event(7, {
+  const failure = event(7, {
     type: "agent_work_order_failed",
     error_category: "auth",
     error_message: "the provider answered 401",
     hint: "Set the key.",
   });
-  renderWith(<FailureNote item={{ key: 7, at: told.timestamp, kind: "failure", event: told as never }} />);
+  renderWith(
+    <FailureNote item={{ key: 7, at: failure.timestamp, kind: "failure", event: failure as never }} />,
+  );
   for (const words of [
     "A key or token is missing or was refused.",
     "the provider answered 401",
@@ -102,11 +104,13 @@ it.each([
   ["auth", "Set JOURNEYMAN_GITHUB_TOKEN."],
   ["transient", "Give --model another name."],
 ])("a hint for a terminal is none for a browser: %s", (error_category, hint) => {
-  const told = event(7, { type: "agent_work_order_failed", error_category, error_message: "no", hint });
-  renderWith(<FailureNote item={{ key: 7, at: told.timestamp, kind: "failure", event: told as never }} />);
+  const failure = event(7, { type: "agent_work_order_failed", error_category, error_message: "no", hint });
+  renderWith(
+    <FailureNote item={{ key: 7, at: failure.timestamp, kind: "failure", event: failure as never }} />,
+  );
   expect(screen.queryByText(hint)).toBeNull();
   expect(document.body.textContent).not.toMatch(/jm |JOURNEYMAN|`|--model/);
-  expect(screen.getByText(adviceFor(error_category, ""))).toBeTruthy();
+  expect(screen.getByText(adviceFor(error_category, hint))).toBeTruthy();
 });
 
 it("a budget that cannot be kept for want of a price is not raised: another model helps", async () => {
@@ -116,7 +120,7 @@ it("a budget that cannot be kept for want of a price is not raised: another mode
   renderWith(<Remedies order={failed("budget", { status: "paused", budget_usd: 2 })} />, {
     "GET /api/models": { models, default_model: null },
   });
-  await screen.findByText(/no known price/);
+  await screen.findByText(/price of scripted\/fix is unknown/);
   expect(screen.queryByLabelText("New budget in dollars")).toBeNull();
   expect(screen.getByRole("button", { name: /Change model/ })).toBeTruthy();
 });

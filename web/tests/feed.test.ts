@@ -51,14 +51,14 @@ async function followed(answers: (Response | Error)[]) {
 
 /** A stream that breaks in the middle, as one of a killed server does. */
 function broken(...events: { sequence: number }[]) {
-  let told = false;
+  let sent = false;
   const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   return new Response(
     new ReadableStream({
       pull(controller) {
-        if (told) controller.error(new TypeError("network error"));
+        if (sent) controller.error(new TypeError("network error"));
         else controller.enqueue(new TextEncoder().encode(text));
-        told = true;
+        sent = true;
       },
     }),
   );

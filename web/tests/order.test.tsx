@@ -5,7 +5,7 @@ import type { OneOrder, Order } from "@/api/client";
 import { statOf } from "@/components/diff/stat";
 import { StatusPill } from "@/components/status-pill";
 import type { Item, ToolItem } from "@/events/items";
-import { EMPTY, tell } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/story";
 import ChangesPanel from "@/features/order/changes-panel";
 import { Controls } from "@/features/order/controls";
 import { Header } from "@/features/order/header";
@@ -13,7 +13,7 @@ import { ItemView } from "@/features/order/item-view";
 import { Now } from "@/features/order/now";
 import { PanelBar } from "@/features/order/panel-bar";
 import { aboutOf, kindOf, summaryOf } from "@/features/order/tools";
-import { told } from "./events";
+import { eventsOf } from "./events";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
@@ -107,13 +107,16 @@ describe("the end of an order", () => {
 
   it("has no card after a question", () => {
     const accepted = { type: "prompt_accepted" as const, number: 1, mode: "ask" as const, text: "Why?" };
-    shown({}, tell(EMPTY, told(accepted, { type: "prompt_started", number: 1, round: 2 })));
+    shown({}, applyEvents(EMPTY, eventsOf(accepted, { type: "prompt_started", number: 1, round: 2 })));
     expect(screen.queryByRole("region", { name: "Result" })).toBeNull();
   });
 });
 
 describe("the tabs", () => {
-  const verifying = tell(EMPTY, told({ type: "step_started", step: "verify", kind: "verify", attempt: 1 }));
+  const verifying = applyEvents(
+    EMPTY,
+    eventsOf({ type: "step_started", step: "verify", kind: "verify", attempt: 1 }),
+  );
   const bar = (fields: Partial<Order>, story = EMPTY) =>
     renderWith(
       <PanelBar
@@ -138,9 +141,9 @@ describe("the tabs", () => {
 });
 
 it("the head says what a running order is at, which provider's model it uses, and how long it worked", async () => {
-  const story = tell(
+  const story = applyEvents(
     EMPTY,
-    told(
+    eventsOf(
       { type: "agent_work_order_started", round: 1 },
       { type: "agent_work_order_paused" },
       { type: "agent_work_order_resumed" },
@@ -238,9 +241,9 @@ it("a question can be answered while other steps are at work, and only the newes
     step: "release",
     commit_sha,
   }));
-  const story = tell(
+  const story = applyEvents(
     EMPTY,
-    told({ type: "approval_requested", step: "release", kind: "shell", commit_sha: "a".repeat(40) }),
+    eventsOf({ type: "approval_requested", step: "release", kind: "shell", commit_sha: "a".repeat(40) }),
   );
   renderWith(
     <Now
@@ -261,7 +264,10 @@ describe("files that a commit left out", () => {
     { path: ".env", size: 12, reason: "it is named like a secret" },
     { path: "big.bin", size: 10_500_000, reason: "it is larger than 10 MB" },
   ];
-  const { items } = tell(EMPTY, told({ type: "git_files_left_out", step: "build", count: 3, files }));
+  const { items } = applyEvents(
+    EMPTY,
+    eventsOf({ type: "git_files_left_out", step: "build", count: 3, files }),
+  );
 
   it("are one line that opens to which, how large and why", async () => {
     renderWith(<ItemView id="wo-1" item={items[0] as Item} />);

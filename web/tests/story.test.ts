@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { workedSeconds } from "@/events/clock";
 import type { Item } from "@/events/items";
 import { rowsOf } from "@/events/rows";
-import { EMPTY, tell } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/story";
 import { partsChangedBy } from "@/events/use-story";
-import { told } from "./events";
+import { eventsOf } from "./events";
 
 const kinds = (items: Item[]) => items.map(({ kind }) => kind);
 const text = (words: string, step = "build") => ({ type: "agent_text" as const, step, text: words });
@@ -27,33 +27,33 @@ const result = {
 
 describe("what agents say", () => {
   it("is one text as long as nothing else happens", () => {
-    const { items } = tell(EMPTY, told(text("Hello "), text("world"), call, text("again")));
+    const { items } = applyEvents(EMPTY, eventsOf(text("Hello "), text("world"), call, text("again")));
     expect(kinds(items)).toEqual(["text", "tool", "text"]);
     expect(items[0]).toMatchObject({ text: "Hello world" });
   });
 
   it("is kept apart for steps that speak at the same time", () => {
-    const { items } = tell(EMPTY, told(text("a", "one"), text("b", "two"), text("c", "one")));
+    const { items } = applyEvents(EMPTY, eventsOf(text("a", "one"), text("b", "two"), text("c", "one")));
     expect(items.map((item) => item.kind === "text" && item.text)).toEqual(["a", "b", "c"]);
   });
 
   it("is shown once when the answer is told whole after it streamed", () => {
     const answer = { type: "agent_answered" as const, step: "answer", text: "It adds." };
-    expect(tell(EMPTY, told(text("It adds.", "answer"), answer)).items).toHaveLength(1);
-    expect(tell(EMPTY, told(answer)).items).toMatchObject([{ kind: "text", text: "It adds." }]);
+    expect(applyEvents(EMPTY, eventsOf(text("It adds.", "answer"), answer)).items).toHaveLength(1);
+    expect(applyEvents(EMPTY, eventsOf(answer)).items).toMatchObject([{ kind: "text", text: "It adds." }]);
   });
 });
 
 it("a tool call gets its result, and keeps its place", () => {
-  const { items, open } = tell(EMPTY, told(call, text("meanwhile"), result));
+  const { items, open } = applyEvents(EMPTY, eventsOf(call, text("meanwhile"), result));
   expect(items[0]).toMatchObject({ kind: "tool", key: 1, result: { exit_code: 0 } });
   expect(open.calls).toEqual({});
 });
 
 it("telling in pieces gives the same story as telling at once", () => {
-  const events = told(started, text("a"), call, result, text("b"), { type: "agent_work_order_paused" });
-  const pieces = events.reduce((story, one) => tell(story, [one]), EMPTY);
-  expect(pieces).toEqual(tell(EMPTY, events));
+  const events = eventsOf(started, text("a"), call, result, text("b"), { type: "agent_work_order_paused" });
+  const pieces = events.reduce((story, one) => applyEvents(story, [one]), EMPTY);
+  expect(pieces).toEqual(applyEvents(EMPTY, events));
   expect(EMPTY.items).toEqual([]);
 });
 
@@ -66,7 +66,7 @@ describe("what is open", () => {
     { type: "agent_work_order_cancelled" as const, reason: "", hint: "" },
     { type: "agent_work_order_failed" as const, error_message: "no", error_category: "agent", hint: "" },
   ])("is stopped with its order: $type", (end) => {
-    const { items } = tell(EMPTY, told(started, subtask, call, half, end));
+    const { items } = applyEvents(EMPTY, eventsOf(started, subtask, call, half, end));
     expect(items.slice(0, 4)).toMatchObject([
       { kind: "step", state: "stopped" },
       { kind: "subtask", state: "stopped" },
@@ -76,7 +76,7 @@ describe("what is open", () => {
   });
 
   it("was interrupted when the same attempt begins again, and the story says that it went on", () => {
-    const { items } = tell(EMPTY, told(started, call, half, started, text("I look at the code.")));
+    const { items } = applyEvents(EMPTY, eventsOf(started, call, half, started, text("I look at the code.")));
     expect(items).toMatchObject([
       { kind: "step", state: "interrupted" },
       { kind: "tool", cutOff: "interrupted" },
@@ -96,7 +96,7 @@ describe("what is open", () => {
       duration_seconds: 1,
       output: {},
     };
-    const { items, open } = tell(EMPTY, told(started, call, text("Said to the end."), done));
+    const { items, open } = applyEvents(EMPTY, eventsOf(started, call, text("Said to the end."), done));
     expect(items).toMatchObject([{ state: "completed" }, { cutOff: "stopped" }, { cutOff: null }]);
     expect(open.calls).toEqual({});
   });
@@ -116,9 +116,9 @@ describe("retries", () => {
   const subtask = { type: "subtask_started" as const, step: "build", number: 1, of: 1, title: "Add" };
 
   it("are one row with everything that was tried, where it was tried last", () => {
-    const story = tell(
+    const story = applyEvents(
       EMPTY,
-      told(
+      eventsOf(
         started,
         subtask,
         { ...notice, text: "no answer; trying again in 4.0 s (attempt 2 of 5)" },
@@ -139,7 +139,10 @@ describe("retries", () => {
     const failed = { type: "step_failed" as const, step: "build", kind: "build", duration_seconds: 1 };
     const why = { error_message: "gave up", error_category: "transient", hint: "" };
     const end = { type: "agent_work_order_failed" as const, ...why, error_message: "step build: gave up" };
-    const { items } = tell(EMPTY, told(started, retrying(2, "gave up"), again, { ...failed, ...why }, end));
+    const { items } = applyEvents(
+      EMPTY,
+      eventsOf(started, retrying(2, "gave up"), again, { ...failed, ...why }, end),
+    );
     expect(rowsOf(items)).toMatchObject([{ kind: "retry", state: "over" }, { kind: "failure" }]);
     expect(items[0]).toMatchObject({ kind: "step", state: "failed" });
   });
@@ -152,7 +155,10 @@ describe("what went well", () => {
   ];
 
   it("is folded: three calls in a row are one, and one that failed stands alone", () => {
-    const { items } = tell(EMPTY, told(started, ...ran(1), ...ran(2), ...ran(3), ...ran(4, 1), ...ran(5)));
+    const { items } = applyEvents(
+      EMPTY,
+      eventsOf(started, ...ran(1), ...ran(2), ...ran(3), ...ran(4, 1), ...ran(5)),
+    );
     expect(rowsOf(items)).toMatchObject([
       { kind: "tools", items: [{ call: "c1" }, { call: "c2" }, { call: "c3" }] },
       { kind: "tool", call: "c4" },
@@ -165,7 +171,7 @@ describe("what went well", () => {
       { type: "step_started" as const, step, kind, attempt: 1 },
       { type: "step_completed" as const, step, kind, duration_seconds: 1, output: {} },
     ];
-    const { items } = tell(EMPTY, told(...done("verify", "verify"), ...done("lint", "shell")));
+    const { items } = applyEvents(EMPTY, eventsOf(...done("verify", "verify"), ...done("lint", "shell")));
     expect(rowsOf(items)).toMatchObject([{ step: "lint", state: "completed" }]);
   });
 });
@@ -175,9 +181,9 @@ describe("the time of an order", () => {
 
   it("is what was worked, without what it rested", () => {
     const rested = { type: "agent_work_order_resumed" as const };
-    const { work } = tell(
+    const { work } = applyEvents(
       EMPTY,
-      told(
+      eventsOf(
         moment("agent_work_order_started"),
         text("two"),
         moment("agent_work_order_paused"),
@@ -189,9 +195,9 @@ describe("the time of an order", () => {
   });
 
   it("counts the newest start from where that began", () => {
-    const story = tell(
+    const story = applyEvents(
       EMPTY,
-      told(
+      eventsOf(
         { type: "agent_work_order_created" },
         moment("agent_work_order_started"),
         { type: "git_branch_created", git_branch_name: "b", base_branch: "main", base_commit_sha: "a" },
@@ -213,40 +219,43 @@ describe("prompts", () => {
   const accepted = { type: "prompt_accepted" as const, number: 1, mode: "work" as const, text: "More" };
 
   it("wait in the queue until their round begins, and stand there then", () => {
-    const waiting = tell(EMPTY, told(accepted));
+    const waiting = applyEvents(EMPTY, eventsOf(accepted));
     expect([waiting.queue.length, waiting.items.length]).toEqual([1, 0]);
-    const begun = tell(EMPTY, told(accepted, { type: "prompt_started", number: 1, round: 2 }));
+    const begun = applyEvents(EMPTY, eventsOf(accepted, { type: "prompt_started", number: 1, round: 2 }));
     expect(begun.queue).toEqual([]);
     expect(begun.items).toMatchObject([{ kind: "prompt", text: "More" }]);
   });
 
   it("that are taken back are gone", () => {
-    expect(tell(EMPTY, told(accepted, { type: "prompt_cancelled", number: 1 })).queue).toEqual([]);
+    expect(applyEvents(EMPTY, eventsOf(accepted, { type: "prompt_cancelled", number: 1 })).queue).toEqual([]);
   });
 });
 
 it("subtasks tick off as the next one begins", () => {
   const plan = { type: "plan_created" as const, step: "plan", reasoning: "", subtasks: ["one", "two"] };
   const second = { type: "subtask_started" as const, step: "build", number: 2, of: 2, title: "two" };
-  const story = tell(EMPTY, told(plan, second));
+  const story = applyEvents(EMPTY, eventsOf(plan, second));
   expect(story.plan?.subtasks.map(({ state }) => state)).toEqual(["done", "running"]);
-  const end = tell(EMPTY, told(plan, second, { type: "agent_work_order_completed", verification: "passed" }));
+  const end = applyEvents(
+    EMPTY,
+    eventsOf(plan, second, { type: "agent_work_order_completed", verification: "passed" }),
+  );
   expect(end.plan?.subtasks.map(({ state }) => state)).toEqual(["done", "done"]);
 });
 
 it("an approval keeps the person's word, and when it was given", () => {
   const asked = { type: "approval_requested" as const, step: "build", kind: "build", commit_sha: "abc" };
   const decided = { ...asked, type: "approval_decided" as const, decision: "rejected", comment: "No" };
-  expect(tell(EMPTY, told(asked, decided)).items).toMatchObject([
+  expect(applyEvents(EMPTY, eventsOf(asked, decided)).items).toMatchObject([
     { decision: "rejected", comment: "No", at: "2026-01-01T00:00:02.000Z" },
   ]);
 });
 
 it("a pull request that leaves draft says so", () => {
   const pull = { github_pull_request_url: "u", number: 12 };
-  const story = tell(
+  const story = applyEvents(
     EMPTY,
-    told(
+    eventsOf(
       { type: "github_pull_request_created", draft: true, ...pull },
       { type: "github_pull_request_updated", draft: false, ...pull },
     ),
@@ -259,7 +268,7 @@ it("a pull request that leaves draft says so", () => {
 });
 
 it("an event of a kind that is not known yet changes nothing but the place", () => {
-  const story = tell(EMPTY, told({ type: "something_new" as "agent_text" }));
+  const story = applyEvents(EMPTY, eventsOf({ type: "something_new" as "agent_text" }));
   expect(story.items).toEqual([]);
   expect(story.last).toBe(1);
 });
@@ -272,25 +281,25 @@ it("what agents and tools say makes no reading stale; everything else does", () 
 it("what people did to the pull request and the branch is told", () => {
   const pull = { github_pull_request_url: "u", number: 12 };
   const taken = { git_branch_name: "b", commit_sha: "0123456789", count: 2, commits: [] };
-  const { items } = tell(
+  const { items } = applyEvents(
     EMPTY,
-    told({ type: "git_commits_taken_in", ...taken }, { type: "github_pull_request_merged", ...pull }),
+    eventsOf({ type: "git_commits_taken_in", ...taken }, { type: "github_pull_request_merged", ...pull }),
   );
   expect(items.map((item) => item.kind === "system" && item.text)).toEqual([
-    "Pulled in 2 commits that people pushed",
+    "Pulled 2 commits pushed by others",
     "PR #12 was merged",
   ]);
 });
 
 it("what people push to an order at rest is told, and makes its diff stale", () => {
   const moved = { type: "git_branch_moved" as const, git_branch_name: "b", commit_sha: "0123456789" };
-  const { items } = tell(
+  const { items } = applyEvents(
     EMPTY,
-    told({ ...moved, count: 2, commits: [] }, { ...moved, count: 0, commits: [] }),
+    eventsOf({ ...moved, count: 2, commits: [] }, { ...moved, count: 0, commits: [] }),
   );
   expect(items.map((item) => item.kind === "system" && item.text)).toEqual([
-    "People pushed 2 commits",
-    "People moved the branch",
+    "Others pushed 2 commits",
+    "Others moved the branch",
   ]);
   expect(partsChangedBy("git_branch_moved")).toEqual(["order", "diff"]);
 });
@@ -298,7 +307,10 @@ it("what people push to an order at rest is told, and makes its diff stale", () 
 it("files that a commit left out have a row, and none when none are left out any more", () => {
   const left = { type: "git_files_left_out" as const, step: "build" };
   const files = [{ path: ".env", size: 12, reason: "it is named like a secret" }];
-  const { items } = tell(EMPTY, told({ ...left, count: 1, files }, { ...left, count: 0, files: [] }));
+  const { items } = applyEvents(
+    EMPTY,
+    eventsOf({ ...left, count: 1, files }, { ...left, count: 0, files: [] }),
+  );
   expect(items).toMatchObject([{ kind: "left_out", event: { count: 1, files } }]);
 });
 
@@ -317,8 +329,8 @@ describe("a commit", () => {
   };
 
   it("is under way until it is made", () => {
-    expect(tell(EMPTY, told(begun)).committing).not.toBeNull();
-    const story = tell(EMPTY, told(begun, made));
+    expect(applyEvents(EMPTY, eventsOf(begun)).committing).not.toBeNull();
+    const story = applyEvents(EMPTY, eventsOf(begun, made));
     expect(story.committing).toBeNull();
     expect(story.items).toMatchObject([{ sign: "commit", text: "Make it add", detail: "01234567" }]);
   });
@@ -332,12 +344,12 @@ describe("a commit", () => {
       title: "Make it add",
     };
     const record = { ...made, message: "Record test results: 1 passed", phase: "testing" };
-    expect(tell(EMPTY, told(subtask, made, record)).items).toMatchObject([
+    expect(applyEvents(EMPTY, eventsOf(subtask, made, record)).items).toMatchObject([
       { kind: "subtask", state: "done", commit: "0123456789" },
     ]);
   });
 
   it("is over as soon as anything else happens, for there may have been nothing to commit", () => {
-    expect(tell(EMPTY, told(begun, text("Hello"))).committing).toBeNull();
+    expect(applyEvents(EMPTY, eventsOf(begun, text("Hello"))).committing).toBeNull();
   });
 });

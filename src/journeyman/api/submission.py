@@ -159,7 +159,7 @@ def _prompt(request: NewWorkOrder) -> str:
 async def _agent(services: Services, name: str | None) -> Agent:
     name = name or next(iter(services.agents))
     if name not in services.agents:
-        hint = did_you_mean(name, services.agents) or "`jm agents` shows those that exist."
+        hint = did_you_mean(name, services.agents) or f"There are {', '.join(services.agents)}."
         raise InvalidInput(f"there is no agent {name!r}", hint=hint)
     readiness = await services.agents[name].readiness()
     if not readiness.ready:
@@ -183,8 +183,8 @@ def _model(services: Services, name: str | None, agent: Agent) -> str:
     if not name:
         raise InvalidInput(
             "the order names no model, and the server has no default",
-            hint="Give --model (model in the API) or set JOURNEYMAN_MODEL, as provider/model; "
-            "`jm demo`, or the sample in the page, shows an order at work without a key.",
+            hint="Choose a model. In a terminal, give --model or set JOURNEYMAN_MODEL, as provider/model; "
+            "`jm demo` shows an order at work without a key.",
         )
     check_provider(agent.name, name, agent.about.providers)
     services.models.gateway.check_model(name)
@@ -198,8 +198,8 @@ def _check_demo(services: Services, repository_url: str, model: str) -> None:
     if is_sample_only(model, settings.scripts) and repository_url != sample:
         raise InvalidInput(
             f"{model} is a recorded demo: it can only work on the sample repository",
-            hint="Choose a model of a provider whose key is set: ANTHROPIC_API_KEY, OPENAI_API_KEY or "
-            "GEMINI_API_KEY, in the server's environment or in journeyman.toml.",
+            hint="Choose a model of a provider whose key is set. Keys are ANTHROPIC_API_KEY, OPENAI_API_KEY "
+            "and GEMINI_API_KEY, in the server's environment or in journeyman.toml.",
         )
 
 

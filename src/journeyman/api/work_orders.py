@@ -53,7 +53,7 @@ _WARNINGS = frozenset({"step_retrying", "agent_notice"})
 async def find_order(agent_work_order_id: OrderId, services: Given) -> WorkOrder:
     # A text that cannot be an id never reaches the database, which may refuse its characters.
     if not _ORDER_ID.fullmatch(agent_work_order_id):
-        raise NotFound("there is no such work order", hint="`jm list` shows those that exist.")
+        raise NotFound("there is no such work order", hint="The list of orders shows those that exist.")
     return await services.orders.get(agent_work_order_id)
 
 

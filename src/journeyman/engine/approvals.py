@@ -132,7 +132,7 @@ async def decide(
     if "approve" not in allowed_actions(order) or not open_ones:
         raise Conflict(
             f"no step{f' {step}' if step else ''} of this order waits for a decision; it is {order.status}",
-            hint="The order's page, or `jm show`, tells what it is doing.",
+            hint="Look at the order first; it may have changed meanwhile.",
         )
     if len(open_ones) > 1:
         names = ", ".join(sorted(one.step for one in open_ones))

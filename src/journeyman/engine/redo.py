@@ -51,7 +51,7 @@ def commit_before(events: Iterable[StoredEvent], round: int, step: str) -> str |
                 return last
     raise Conflict(
         f"the step {step} has not been begun in this round",
-        hint="Name a step that has: `jm show` lists them.",
+        hint="Choose a step that has been begun.",
     )
 
 

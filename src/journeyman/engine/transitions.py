@@ -72,7 +72,7 @@ def check_suspend(order: WorkOrder, stop: Suspension) -> bool:
     if order.status not in _MAY_SUSPEND[stop]:
         raise Conflict(
             f"the order is {order.status}, so it cannot be {stop}",
-            hint="`jm show` tells what the order is doing, or how it ended.",
+            hint="Look at the order first; it may have changed meanwhile.",
         )
     return True
 

@@ -1,6 +1,6 @@
 /**
- * Every call to the server. A refusal becomes a `Problem` that says what happened and what to do;
- * a server that cannot be reached becomes one too, and is told to the connection.
+ * The API client. An error response becomes a `Problem` that says what happened and what to do;
+ * a server that cannot be reached becomes one too, and the connection store is notified.
  */
 
 import createClient from "openapi-fetch";
@@ -35,9 +35,9 @@ export class Problem extends Error {
     readonly detail: string,
     readonly hint = "",
     readonly category = "internal",
-    /** What kind of refusal it is, as `invalid-repository`. */
+    /** The last part of the problem's type, such as `invalid-repository`. */
     readonly kind = "",
-    /** Fields of the request that are wrong, where the server names them. */
+    /** Validation errors by field. */
     readonly fields: FieldFault[] = [],
   ) {
     super(detail);
@@ -55,12 +55,7 @@ async function reaching(request: Request): Promise<Response> {
   } catch (fault) {
     if (request.signal.aborted) throw fault;
     unreachable();
-    throw new Problem(
-      0,
-      "The server cannot be reached",
-      "The page goes on by itself when it is back.",
-      "transient",
-    );
+    throw new Problem(0, "The server cannot be reached", "The page reconnects automatically.", "transient");
   }
 }
 
@@ -68,8 +63,8 @@ export const api = createClient<paths>({ baseUrl: window.location.origin, fetch:
 
 type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
-/** The answer itself, or a `Problem`. */
-export async function asked<T>(answer: Answer<T>): Promise<T> {
+/** The response body, or a `Problem`. */
+export async function unwrap<T>(answer: Answer<T>): Promise<T> {
   const { data, error, response } = await answer;
   if (response.ok) return data as T;
   if (isProblem(error)) {

@@ -1,7 +1,7 @@
-/** What the pages read, by the names under which it is cached. Keys of an order begin with its id. */
+/** The queries of all pages and their cache keys. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { api, asked } from "./client";
+import { api, unwrap } from "./client";
 import type { paths } from "./schema";
 
 type OrdersParameters = NonNullable<paths["/api/agent-work-orders"]["get"]["parameters"]["query"]>;
@@ -23,7 +23,7 @@ export const ordersQuery = ({ status, ...others }: OrderFilter) =>
     queryKey: [...keys.orders, { status, ...others }],
     queryFn: () => {
       const query = { ...others, status: status && [status].flat() };
-      return asked(api.GET("/api/agent-work-orders", { params: { query } }));
+      return unwrap(api.GET("/api/agent-work-orders", { params: { query } }));
     },
     refetchInterval: LIST_MS,
     placeholderData: (previous) => previous,
@@ -32,26 +32,26 @@ export const ordersQuery = ({ status, ...others }: OrderFilter) =>
 export const orderQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "order"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}", order(id))),
   });
 
 export const stepsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "steps"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/steps", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/steps", order(id))),
   });
 
 export const costQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "cost"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/cost", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/cost", order(id))),
   });
 
 export const logQuery = (id: string, offset: number, limit: number) =>
   queryOptions({
     queryKey: [...keys.part(id, "log"), offset, limit],
     queryFn: () =>
-      asked(
+      unwrap(
         api.GET("/api/agent-work-orders/{agent_work_order_id}/logs", {
           params: { ...order(id).params, query: { offset, limit } },
         }),
@@ -62,27 +62,27 @@ export const logQuery = (id: string, offset: number, limit: number) =>
 export const evidenceQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "evidence"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/evidence", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/evidence", order(id))),
   });
 
 export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "prompts"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/prompts", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/prompts", order(id))),
   });
 
 export const commandsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "commands"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/commands", order(id))),
-    // They are those of the commit that the order began from; finding them is an event.
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/commands", order(id))),
+    // They come from the commit that the order began from; an event invalidates them.
     staleTime: Number.POSITIVE_INFINITY,
   });
 
 export const approvalsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "approvals"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/approvals", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/approvals", order(id))),
   });
 
 export const diffQuery = (id: string) =>
@@ -90,17 +90,17 @@ export const diffQuery = (id: string) =>
     queryKey: keys.part(id, "diff"),
     queryFn: async () => {
       const path = "/api/agent-work-orders/{agent_work_order_id}/diff";
-      // An answer without a body is an order that changed nothing yet.
-      return ((await asked(api.GET(path, { ...order(id), parseAs: "text" }))) as string | undefined) ?? "";
+      // An empty response is an order without changes.
+      return ((await unwrap(api.GET(path, { ...order(id), parseAs: "text" }))) as string | undefined) ?? "";
     },
   });
 
-/** The diff of these files with every line of them. */
+/** The diff of these files with full context. */
 export const wholeDiffQuery = (id: string, path: string[]) =>
   queryOptions({
     queryKey: [...keys.part(id, "diff"), path],
     queryFn: () =>
-      asked(
+      unwrap(
         api.GET("/api/agent-work-orders/{agent_work_order_id}/diff", {
           params: { ...order(id).params, query: { context_lines: EVERY_LINE, path } },
           parseAs: "text",
@@ -110,49 +110,49 @@ export const wholeDiffQuery = (id: string, path: string[]) =>
 
 export const agentsQuery = queryOptions({
   queryKey: ["agents"],
-  queryFn: () => asked(api.GET("/api/agents")),
+  queryFn: () => unwrap(api.GET("/api/agents")),
 });
 
 export const modelsQuery = queryOptions({
   queryKey: ["models"],
-  queryFn: () => asked(api.GET("/api/models")),
+  queryFn: () => unwrap(api.GET("/api/models")),
 });
 
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
-  queryFn: () => asked(api.GET("/api/workflows")),
+  queryFn: () => unwrap(api.GET("/api/workflows")),
 });
 
 export const sandboxesQuery = queryOptions({
   queryKey: ["sandboxes"],
-  queryFn: () => asked(api.GET("/api/sandboxes")),
+  queryFn: () => unwrap(api.GET("/api/sandboxes")),
 });
 
 export const healthQuery = queryOptions({
   queryKey: ["health"],
-  queryFn: () => asked(api.GET("/health")),
+  queryFn: () => unwrap(api.GET("/health")),
 });
 
 export const settingsQuery = queryOptions({
   queryKey: ["settings"],
-  queryFn: () => asked(api.GET("/api/settings")),
+  queryFn: () => unwrap(api.GET("/api/settings")),
 });
 
 export const spendingQuery = (days: number) =>
   queryOptions({
     queryKey: ["spending", days],
-    queryFn: () => asked(api.GET("/api/spending", { params: { query: { days } } })),
+    queryFn: () => unwrap(api.GET("/api/spending", { params: { query: { days } } })),
   });
 
 export const pullRequestQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "pull-request"),
-    queryFn: () => asked(api.GET("/api/agent-work-orders/{agent_work_order_id}/pull-request", order(id))),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/pull-request", order(id))),
   });
 
 export const localPullRequestsQuery = queryOptions({
   queryKey: ["local pull requests"],
-  queryFn: () => asked(api.GET("/api/local-forge/pull-requests", { params: { query: { limit: 200 } } })),
+  queryFn: () => unwrap(api.GET("/api/local-forge/pull-requests", { params: { query: { limit: 200 } } })),
   refetchInterval: 2 * LIST_MS,
 });
 
@@ -160,5 +160,5 @@ export const localPullRequestQuery = (number: number) =>
   queryOptions({
     queryKey: ["local pull requests", number],
     queryFn: () =>
-      asked(api.GET("/api/local-forge/pull-requests/{number}", { params: { path: { number } } })),
+      unwrap(api.GET("/api/local-forge/pull-requests/{number}", { params: { path: { number } } })),
   });

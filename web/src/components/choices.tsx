@@ -1,15 +1,18 @@
-/** The choices of an order, each with what it gives and what it still needs. */
+/** The pickers of an order's options, each choice with what it offers and what it still needs. */
 
 import { useQuery } from "@tanstack/react-query";
 import { agentsQuery, modelsQuery, sandboxesQuery, workflowsQuery } from "@/api/queries";
+import { plainText } from "@/lib/advice";
 import { count, workflowName } from "@/lib/format";
 import { type Choice, Picker } from "./ui/picker";
 
 type Props = { value: string; onChange: (value: string) => void; disabled?: boolean; className?: string };
 
+const UNAVAILABLE = "Not available on this server.";
+
 const price = (usd: number | null) => (usd === null ? "?" : usd === 0 ? "free" : `$${usd}`);
 
-/** A model that knows only the sample repository is offered where it is chosen already, and nowhere else. */
+/** A model that works on the sample repository only is listed only where it is already chosen. */
 export function useModels(value = ""): { choices: Choice[]; fallback: string } {
   const { data } = useQuery(modelsQuery);
   const models = (data?.models ?? []).filter(({ name, sample_only }) => !sample_only || name === value);
@@ -19,7 +22,7 @@ export function useModels(value = ""): { choices: Choice[]; fallback: string } {
       label: model.name.slice(model.provider.length + 1) || model.name,
       group: model.provider,
       chosen: model.name,
-      needs: model.ready ? "" : model.needs,
+      needs: model.ready ? "" : plainText(model.needs) || UNAVAILABLE,
       note: [
         model.context_window && `${count(model.context_window)} context`,
         model.input_usd_per_million !== null &&
@@ -46,8 +49,8 @@ export function AgentPicker({ value, ...rest }: Props) {
   const choices = (data?.agents ?? []).map(({ name, version, providers, ready, needs }) => ({
     value: name,
     label: name,
-    note: `${version || "Journeyman's own"} · models of ${providers.join(", ")}`,
-    needs: ready ? "" : needs,
+    note: `${version || "built in"} · works with ${providers.join(", ")}`,
+    needs: ready ? "" : plainText(needs) || "Not installed on this server.",
   }));
   return <Picker label="Agent" choices={choices} value={value || (choices[0]?.value ?? "")} {...rest} />;
 }
@@ -60,14 +63,14 @@ export function WorkflowPicker(props: Props) {
       value: name,
       label: workflowName(name),
       note: description,
-      needs: ready ? "" : needs,
+      needs: ready ? "" : plainText(needs) || UNAVAILABLE,
     }));
   return <Picker label="Workflow" choices={choices} {...props} />;
 }
 
 const SANDBOXES: Record<string, string> = {
-  git_worktree: "A worktree of the shared mirror: quick to make, safe beside others",
-  git_branch: "A clone of its own: slower to make, entirely apart",
+  git_worktree: "Worktree of a shared clone: fast to create",
+  git_branch: "Separate clone: slower to create, fully independent",
 };
 
 export function SandboxPicker(props: Props) {
@@ -76,7 +79,7 @@ export function SandboxPicker(props: Props) {
     value: sandbox_type,
     label: sandbox_type.replace("_", " "),
     note: [SANDBOXES[sandbox_type], isolation].filter(Boolean).join(" · "),
-    needs: ready ? "" : needs,
+    needs: ready ? "" : plainText(needs) || UNAVAILABLE,
   }));
   return <Picker label="Sandbox" choices={choices} {...props} />;
 }

@@ -1,10 +1,10 @@
-/** What stands where content is missing: not there yet, not there at all, or not to be had. */
+/** What is shown instead of content: loading, empty and error states. */
 
 import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "@/api/client";
+import { plainText } from "@/lib/advice";
 import { cn } from "@/lib/cn";
-import { readableHint } from "./advice";
 import { Button } from "./ui/button";
 
 export const Skeleton = ({ className }: { className?: string }) => (
@@ -36,9 +36,9 @@ export function Empty({ icon: Icon, title, children, className }: EmptyProps) {
   );
 }
 
-export function Trouble({ fault, onRetry }: { fault: unknown; onRetry?: () => void }) {
+export function ErrorMessage({ fault, onRetry }: { fault: unknown; onRetry?: () => void }) {
   const problem = problemOf(fault);
-  const hint = readableHint(problem.hint);
+  const hint = plainText(problem.hint);
   return (
     <div
       role="alert"

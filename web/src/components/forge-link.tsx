@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 const OURS = /^\/local-forge\/pull-requests\/(\d+)$/;
 
-/** The number of a pull request that this server keeps itself. */
+/** The number of a pull request of the local forge. */
 export function localNumber(url: string): string | null {
   const parsed = URL.parse(url);
   const loopback =
@@ -12,7 +12,7 @@ export function localNumber(url: string): string | null {
   return (loopback && OURS.exec(parsed.pathname)?.[1]) || null;
 }
 
-/** A link to a pull request or issue: to our own page of it where there is one. */
+/** A link to a pull request or issue: to the page of the local forge where there is one. */
 export function ForgeLink({ url, children }: { url: string; children: ReactNode }) {
   const number = localNumber(url);
   const look = "text-primary hover:underline";
@@ -27,7 +27,7 @@ export function ForgeLink({ url, children }: { url: string; children: ReactNode 
   return (
     <a href={url} target="_blank" rel="noopener noreferrer" className={look}>
       {children}
-      <ExternalLink aria-label="(leads away)" className="ml-1 inline size-3" />
+      <ExternalLink aria-label="(opens in a new tab)" className="ml-1 inline size-3" />
     </a>
   );
 }

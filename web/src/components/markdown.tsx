@@ -1,6 +1,6 @@
 /**
- * Text of agents and repositories as markdown: elements of our own making and never HTML of theirs.
- * An image is told and not fetched; a link shows that it leads away.
+ * Markdown of agents and repositories, rendered without raw HTML. Images are named, not fetched; links are
+ * marked as external.
  */
 
 import { ExternalLink } from "lucide-react";
@@ -8,7 +8,7 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
 const PARTS: Components = {
-  // An address that is no address of a page was taken away; what it said stays.
+  // An unsafe address was removed; its text stays.
   a: ({ href, children }) =>
     href ? (
       <a
@@ -19,7 +19,7 @@ const PARTS: Components = {
         className="text-primary underline underline-offset-2"
       >
         {children}
-        <ExternalLink aria-label="(leads away)" className="ml-0.5 inline size-3" />
+        <ExternalLink aria-label="(opens in a new tab)" className="ml-0.5 inline size-3" />
       </a>
     ) : (
       <span>{children}</span>

@@ -5,7 +5,7 @@ import { Button } from "./ui/button";
 
 const SHOWN = 20_000;
 
-/** What a program wrote: monospaced, with its colours, cut until somebody wants all of it. */
+/** Output of a program: monospaced, with its ANSI colours, truncated until it is expanded. */
 export function Output({ text, className, label }: { text: string; className?: string; label: string }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > SHOWN;

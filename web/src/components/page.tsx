@@ -3,7 +3,7 @@ import { cn } from "@/lib/cn";
 
 type Props = { title: string; note?: ReactNode; actions?: ReactNode; wide?: boolean; children: ReactNode };
 
-/** A page that scrolls as a whole, with its name at the top. */
+/** A page that scrolls as a whole, with its title at the top. */
 export function Page({ title, note, actions, wide, children }: Props) {
   return (
     <div className="h-full overflow-y-auto">

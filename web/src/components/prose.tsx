@@ -1,11 +1,11 @@
 import { Suspense } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { cn } from "@/lib/cn";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 
-const Markdown = patient(() => import("./markdown"));
+const Markdown = lazyWithRetry(() => import("./markdown"));
 
-/** Markdown, and where its reader is not loaded, or cannot be, the same text as it stands. */
+/** Markdown, or the plain text while the renderer is not loaded. */
 export function Prose({ text, className }: { text: string; className?: string }) {
   const plain = <p className="my-1.5 whitespace-pre-wrap">{text}</p>;
   return (

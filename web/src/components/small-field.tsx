@@ -5,7 +5,7 @@ type Props = Omit<ComponentProps<"input">, "onChange" | "value"> & {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** What is wrong with the value, shown below it. */
+  /** The validation error, shown below the field. */
   error?: string;
 };
 

@@ -26,7 +26,7 @@ export const statusWord = (status: Status) => LOOKS[status].word;
 
 type Props = { status: Status; phase?: string | null; className?: string };
 
-/** A running order says what it is at, where that is known. */
+/** The status, with the phase of a running order. */
 export function StatusPill({ status, phase, className }: Props) {
   const { icon: Icon, word, look } = LOOKS[status];
   const doing = status === "running" && phase && phase !== "completed" ? phase : null;

@@ -1,15 +1,15 @@
-/** When an order worked and when it rested, and how far the newest start of it came. */
+/** Active time of an order, and the progress of its newest start. */
 
 import type { EventMessage } from "@/api/client";
 import { secondsBetween } from "@/lib/format";
 
 export type Work = {
-  /** Time spent at work in stretches that are over. */
+  /** Active time of intervals that are over. */
   seconds: number;
-  /** Since when it is at work; null while it rests. */
+  /** Since when it is active; null while it is not. */
   since: string | null;
 };
-/** The moments of the newest start, each null until it came. */
+/** The times of the newest start, each null until it is reached. */
 export type Start = {
   queued: string | null;
   started: string | null;
@@ -44,7 +44,7 @@ const ACTIVE = new Set<EventMessage["type"]>([
   "verification_attempt_completed",
 ]);
 
-/** Ends the stretch of work at this moment. */
+/** Ends the active interval. */
 export const rested = ({ seconds, since }: Work, at: string): Work => ({
   seconds: since ? seconds + secondsBetween(since, at) : seconds,
   since: null,

@@ -1,4 +1,4 @@
-/** Whether the server answers, and when it last did: one small store that the whole page reads. */
+/** A store of whether the server is reachable, and of the last contact. */
 
 import { useSyncExternalStore } from "react";
 

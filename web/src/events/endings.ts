@@ -1,4 +1,4 @@
-/** How open things end: with their own result, or with what they are part of. */
+/** Ends open items of the story: with their own result, or together with their step or order. */
 
 import type { At, CutOff, Item, RetryItem, StepItem } from "./items";
 import type { Story } from "./story";
@@ -21,7 +21,7 @@ export function endStep(story: Story, step: string, changes: Partial<StepItem>) 
   endRetry(story, step);
 }
 
-/** Everything that is open ends with the order. */
+/** Ends everything that is open with the order. */
 export function cutOffAll(story: Story, how: CutOff) {
   for (const step of Object.keys(story.open.steps)) cutOffStep(story, step, how);
   for (const step of Object.keys(story.open.retries)) endRetry(story, step);
@@ -34,7 +34,7 @@ export function cutOffStep(story: Story, step: string, how: CutOff) {
   endRetry(story, step);
 }
 
-/** What runs inside a step does not outlive it. A null says that the step came to its own end. */
+/** Ends what runs inside a step. Null means that the step completed. */
 function endParts(story: Story, step: string, how: CutOff | null) {
   endCalls(story, step, how ?? "stopped");
   change(story, story.open.subtasks[step], "subtask", { state: how ?? "done" });
@@ -42,7 +42,7 @@ function endParts(story: Story, step: string, how: CutOff | null) {
   if (how) cutOffText(story, step, how);
 }
 
-/** Another attempt takes the same subtask up again; what was called and said is over. */
+/** Another attempt continues the subtask; calls and text of the last one are over. */
 export function endAttempt(story: Story, step: string) {
   endCalls(story, step, "stopped");
   cutOffText(story, step, "stopped");
@@ -59,7 +59,7 @@ function endCalls(story: Story, step: string, how: CutOff) {
 
 const SENTENCE_END = /[.!?:…)\]"'`*]\s*$/;
 
-/** What an agent was saying when it was stopped, unless it had said it to the end. */
+/** Marks an agent's text as cut off, unless it ends as a sentence. */
 function cutOffText(story: Story, step: string, how: CutOff) {
   const index = story.items.findLastIndex((item) => "step" in item && item.step === step);
   const item = story.items[index];
@@ -68,7 +68,7 @@ function cutOffText(story: Story, step: string, how: CutOff) {
 
 type Tried = Pick<RetryItem, "until" | "whole"> & { step: string; reason: string };
 
-/** One row tells everything that was tried in vain; it stands where the newest try failed. */
+/** All failed tries share one row, at the place of the newest. */
 export function addRetry(story: Story, at: At, { step, reason, until, whole }: Tried) {
   const index = story.open.retries[step];
   const earlier = index === undefined ? undefined : story.items[index];

@@ -1,8 +1,8 @@
 /**
- * An order's events as they happen: read from the stream, resumed after the last number that was seen.
+ * The event stream of an order, resumed after the last sequence number that was seen.
  *
- * A reader that comes back misses nothing and sees nothing twice: events are taken in their dense
- * sequence, and a hole in it means that the connection, not the order, lost something.
+ * A reconnecting reader misses nothing and sees nothing twice: sequence numbers are dense, and a gap means that
+ * the connection lost events.
  */
 
 import { createParser } from "eventsource-parser";
@@ -11,7 +11,7 @@ import { reached, unreachable } from "./connection";
 
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 8_000;
-/** The server says something at least every 15 s, if only that it is there. */
+/** The server sends a keepalive every 15 s. */
 const SILENCE_MS = 40_000;
 
 export type FeedOptions = {
@@ -19,14 +19,14 @@ export type FeedOptions = {
   signal: AbortSignal;
   onEvents: (events: EventMessage[]) => void;
   onProblem: (problem: Problem) => void;
-  /** How to wait before another try; ends early when the signal does. */
+  /** Waits before a retry; ends early when aborted. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   fetch?: typeof fetch;
 };
 
 export async function follow(orderId: string, options: FeedOptions): Promise<void> {
   const { signal, wait = waitOrOnline } = options;
-  // Kept outside of the reading: a connection that breaks has brought events too.
+  // Kept across connections: a broken one may have delivered events.
   const place = { last: options.after };
   let failures = 0;
   while (!signal.aborted) {
@@ -93,7 +93,7 @@ async function readOnce(
   }
 }
 
-/** The events that follow directly on `last`; those seen before are dropped, and nothing is skipped. */
+/** The events that directly follow `last`; known ones are dropped, and a gap is reported. */
 export function inSequence(batch: EventMessage[], last: number) {
   const fresh: EventMessage[] = [];
   for (const event of batch) {
@@ -104,7 +104,7 @@ export function inSequence(batch: EventMessage[], last: number) {
   return { fresh, hole: false };
 }
 
-/** A refusal that will not change is a Problem; a fault of the moment is any other error. */
+/** A 4xx is a Problem and final; any other error is retried. */
 async function refusalOf(answer: Response): Promise<Error> {
   if (answer.status >= 500) return new Error(`the stream answered ${answer.status}`);
   const body = await answer.json().catch(() => ({}));

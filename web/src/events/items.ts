@@ -1,11 +1,11 @@
-/** The things that a timeline shows. They are replaced, never changed, and keep their keys. */
+/** The items of a timeline. They are immutable and keep their keys. */
 
 import type { EventMessage } from "@/api/client";
 
 export type Of<T extends EventMessage["type"]> = Extract<EventMessage, { type: T }>;
 export type At = { key: number; at: string };
 
-/** How something ended that never came to its own end. */
+/** How something ended that did not complete. */
 export type CutOff = "stopped" | "interrupted";
 
 export type PromptItem = At & {
@@ -14,7 +14,7 @@ export type PromptItem = At & {
   mode: "work" | "ask";
   text: string;
   state: "queued" | "running" | "ended";
-  /** What was committed while this prompt was worked on, without Journeyman's own records. */
+  /** The commits of this prompt, without Journeyman's own records. */
   commits: string[];
 };
 export type TextItem = At & { kind: "text"; step: string; text: string; cutOff: CutOff | null };
@@ -44,15 +44,15 @@ export type SubtaskItem = At & {
   state: "running" | "done" | CutOff;
   commit: string | null;
 };
-/** Everything that was tried in vain in one stretch; only the newest of a stretch is shown. */
+/** A series of failed tries; only the newest of a series is shown. */
 export type RetryItem = At & {
   kind: "retry";
   step: string;
   state: "waiting" | "trying" | "over" | "superseded";
-  /** When the next try begins. */
+  /** When the next try starts. */
   until: number;
   reasons: string[];
-  /** Whether the step as a whole is begun again, or a call inside it is. */
+  /** Whether the whole step is retried, or a call inside it. */
   whole: boolean;
 };
 export type ApprovalItem = At & {

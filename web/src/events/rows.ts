@@ -1,8 +1,8 @@
 /**
- * What of a story is shown, and how: things that went well are folded, so that what did not stands out.
+ * The rows of a timeline: what succeeded is collapsed, so that failures stand out.
  *
- * Steps whose work tells itself have a row only for a failure that nothing else tells; calls of tools that succeeded one after
- * the other share one.
+ * Steps whose items explain themselves have a row only for a failure that no other item shows; consecutive tool calls
+ * that succeeded share one.
  */
 
 import type { Item, StepItem, ToolItem } from "./items";
@@ -10,7 +10,15 @@ import type { Item, StepItem, ToolItem } from "./items";
 export type ToolGroup = { kind: "tools"; key: number; at: string; items: ToolItem[] };
 export type Row = Item | ToolGroup;
 
-const TELLS_ITSELF = new Set(["explore", "plan", "build", "verify", "review", "open_pull_request", "answer"]);
+const SELF_EXPLANATORY = new Set([
+  "explore",
+  "plan",
+  "build",
+  "verify",
+  "review",
+  "open_pull_request",
+  "answer",
+]);
 const FOLDED_FROM = 3;
 
 export const succeeded = ({ result }: ToolItem) => Boolean(result?.ok && !result.exit_code);
@@ -19,7 +27,7 @@ const isShown = (item: Item) =>
   item.kind === "step" ? isNews(item) : item.kind !== "retry" || item.state !== "superseded";
 
 const isNews = ({ stepKind, state, note }: StepItem) =>
-  !TELLS_ITSELF.has(stepKind) || (state === "failed" && note !== "") || state === "skipped";
+  !SELF_EXPLANATORY.has(stepKind) || (state === "failed" && note !== "") || state === "skipped";
 
 export function rowsOf(items: Item[]): Row[] {
   const rows: Row[] = [];
@@ -44,6 +52,6 @@ export function rowsOf(items: Item[]): Row[] {
   return rows;
 }
 
-/** The step that is at work now, if one is: the newest. */
+/** The newest running step, if there is one. */
 export const runningStep = (items: Item[]): StepItem | undefined =>
   items.findLast((item): item is StepItem => item.kind === "step" && item.state === "running");

@@ -1,10 +1,11 @@
 /**
- * An order's events told as a timeline: a pure fold, so that a replay shows what was seen live.
+ * Reduces an order's events to a timeline. A pure function, so that a replay shows what was seen live.
  *
- * Items are replaced, never changed, and keep their keys; what did not change is not drawn again.
+ * Items are immutable and keep their keys, so that unchanged ones are not rendered again.
  */
 
 import type { EventMessage } from "@/api/client";
+import { plainText } from "@/lib/advice";
 import { plural } from "@/lib/format";
 import { NO_START, RESTED, type Start, startAfter, type Work, workAfter } from "./clock";
 import { addRetry, change, cutOffAll, endRetry, endStep } from "./endings";
@@ -24,13 +25,13 @@ import {
   startStep,
   startSubtask,
   verified,
-} from "./telling";
+} from "./reducers";
 
 export type Subtask = { title: string; state: "waiting" | "running" | "done" };
 export type Plan = { reasoning: string; subtasks: Subtask[] };
 export type StoryPullRequest = { url: string; number: number; draft: boolean };
 
-/** Where the items of things that are still open stand. */
+/** The indexes of open items. */
 type Open = {
   calls: Record<string, number>;
   steps: Record<string, number>;
@@ -45,7 +46,7 @@ export type Story = {
   items: Item[];
   plan: Plan | null;
   pullRequest: StoryPullRequest | null;
-  /** Prompts that wait until the round that is under way has ended. */
+  /** Prompts that wait for the running round to end. */
   queue: PromptItem[];
   open: Open;
   work: Work;
@@ -69,8 +70,8 @@ export const EMPTY: Story = {
   committing: null,
 };
 
-/** The story with these events told too. */
-export function tell(before: Story, events: EventMessage[]): Story {
+/** The story after these events. */
+export function applyEvents(before: Story, events: EventMessage[]): Story {
   const { calls, steps, subtasks, retries, prompt } = before.open;
   const open = {
     calls: { ...calls },
@@ -222,7 +223,7 @@ function one(story: Story, event: EventMessage) {
     case "git_commit_created":
       return addCommit(story, event, at);
     case "git_files_left_out":
-      // None means that what was left out before is in the commit now.
+      // Zero means that what was left out before is committed now.
       if (event.count) add({ ...at, kind: "left_out", event });
       return;
     case "github_pull_request_created":
@@ -236,7 +237,7 @@ function one(story: Story, event: EventMessage) {
       });
       return;
     case "git_commits_taken_in":
-      system("commit", `Pulled in ${plural(event.count, "commit")} that people pushed`, {
+      system("commit", `Pulled ${plural(event.count, "commit")} pushed by others`, {
         detail: event.set_aside_commit_sha
           ? `They conflicted; the order's own version is kept at ${event.set_aside_commit_sha.slice(0, 8)}`
           : event.commit_sha.slice(0, 8),
@@ -245,14 +246,14 @@ function one(story: Story, event: EventMessage) {
     case "git_branch_moved":
       system(
         "commit",
-        event.count ? `People pushed ${plural(event.count, "commit")}` : "People moved the branch",
+        event.count ? `Others pushed ${plural(event.count, "commit")}` : "Others moved the branch",
         {
           detail: event.commit_sha.slice(0, 8),
         },
       );
       return;
     case "sandbox_cleanup_failed":
-      system("notice", event.error_message, { detail: event.hint });
+      system("notice", event.error_message, { detail: plainText(event.hint) });
       return;
     case "github_issue_read":
       system("issue", `Read issue #${event.github_issue_number}`, { detail: event.title });

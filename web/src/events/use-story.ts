@@ -1,20 +1,20 @@
-/** The one feed of an open order: it tells the story into the query cache and marks what it made stale. */
+/** The event feed of an open order: it reduces events into the query cache and invalidates what they changed. */
 
 import { type QueryClient, queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { EventMessage, Problem } from "@/api/client";
 import { keys } from "@/api/queries";
 import { follow } from "./feed";
-import { EMPTY, type Story, tell } from "./story";
+import { applyEvents, EMPTY, type Story } from "./story";
 
 const BETWEEN_REFRESHES_MS = 300;
-/** A page that nobody looks at gives its connection back: a browser has six for all its tabs. */
+/** A hidden page closes its connection: a browser has six per server for all its tabs. */
 const HIDDEN_MS = 10_000;
 
 const storyOf = (id: string) =>
   queryOptions<Story>({
     queryKey: keys.story(id),
-    // Only the feed writes it: whoever refreshes everything must not empty it.
+    // Only the feed writes it: a refresh of everything must not clear it.
     queryFn: skipToken,
     initialData: EMPTY,
     staleTime: Number.POSITIVE_INFINITY,
@@ -30,24 +30,24 @@ export function useStory(id: string): { story: Story; problem: Problem | null } 
   useEffect(() => {
     if (!visible) return;
     const stopping = new AbortController();
-    const teller = new Teller(client, id);
+    const batcher = new EventBatcher(client, id);
     void follow(id, {
       after: client.getQueryData(storyOf(id).queryKey)?.last ?? 0,
       signal: stopping.signal,
-      onEvents: (events) => teller.take(events),
+      onEvents: (events) => batcher.take(events),
       onProblem: setProblem,
     });
     return () => {
       stopping.abort();
-      teller.end();
+      batcher.end();
     };
   }, [client, id, visible]);
 
   return { story, problem };
 }
 
-/** Takes events in as they come and shows them once a frame. */
-class Teller {
+/** Collects events and applies them once per frame. */
+class EventBatcher {
   private waiting: EventMessage[] = [];
   private frame = 0;
   private refreshing: ReturnType<typeof setTimeout> | null = null;
@@ -69,7 +69,7 @@ class Teller {
     this.frame = 0;
     const events = this.waiting;
     this.waiting = [];
-    this.client.setQueryData<Story>(keys.story(this.id), (story) => tell(story ?? EMPTY, events));
+    this.client.setQueryData<Story>(keys.story(this.id), (story) => applyEvents(story ?? EMPTY, events));
   }
 
   private refresh() {
@@ -100,7 +100,7 @@ const PARTS: [RegExp, string][] = [
   [/^github_pull_request|^git_push/, "pull-request"],
 ];
 
-/** Which readings of the order an event makes stale. */
+/** The queries of the order that an event invalidates. */
 export function partsChangedBy(type: EventMessage["type"]): string[] {
   if (CHATTER.has(type)) return [];
   return ["order", ...PARTS.filter(([pattern]) => pattern.test(type)).map(([, part]) => part)];

@@ -1,7 +1,7 @@
 import { Dialog } from "@/components/ui/dialog";
 import { MAP } from "./keys";
 
-/** Keys whose sign is hard to see. */
+/** Names of keys whose symbol is hard to read. */
 const NAMES: Record<string, string> = { ".": "Period", ",": "Comma" };
 
 export const Kbd = ({ children }: { children: string }) => (

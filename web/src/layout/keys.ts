@@ -1,4 +1,4 @@
-/** Keyboard shortcuts. They rest while somebody types; what they do is in the palette too. */
+/** Keyboard shortcuts, inactive while typing; the palette has the same actions. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";

@@ -1,8 +1,8 @@
-/** Moving by keys through what a page shows: the rows of a list, the files of a diff, and their hunks. */
+/** Keyboard navigation through the rows of a list, the files of a diff, and their hunks. */
 
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
 
-/** The one after (or before) the one that has the focus; the first when none has. */
+/** Focuses the next or previous element; the first when none has the focus. */
 function focusNext(from: HTMLElement[], by: number) {
   const at = from.indexOf(document.activeElement as HTMLElement);
   const next = from[Math.min(from.length - 1, Math.max(0, at + by))];
@@ -16,7 +16,7 @@ export const moveFile = (by: number) => focusNext(all("[data-file]"), by)?.scrol
 
 let hunk: Element | undefined;
 
-/** Lines take no focus, so the hunk that was gone to last is remembered. */
+/** Lines are not focusable, so the current hunk is remembered. */
 export function moveHunk(by: number) {
   const hunks = all("diffs-container").flatMap(({ shadowRoot }) =>
     [...(shadowRoot?.querySelectorAll("[data-content] > [data-line-type^=change]") ?? [])].filter(
@@ -32,11 +32,11 @@ export type Offer = { key: string; name: string };
 const reachable = () => all("[data-key]").filter((one) => one.checkVisibility() && !one.matches(":disabled"));
 const nameOf = (one: HTMLElement) => one.ariaLabel ?? one.textContent?.trim() ?? "";
 
-/** What this page can do by a key: every control that carries one. */
+/** The shortcuts of this page: every control with a key. */
 export const offers = (): Offer[] =>
   reachable().map((one) => ({ key: one.dataset.key ?? "", name: nameOf(one) }));
 
-/** Press the control that carries this key; says whether there is one. */
+/** Clicks the control with this key; whether there is one. */
 export function pressKey(key: string): boolean {
   const found = reachable().find((one) => one.dataset.key === key);
   found?.click();

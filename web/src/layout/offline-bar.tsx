@@ -1,4 +1,4 @@
-/** Says that what is shown may be old, from when it is, and looks whether the server is back. */
+/** Shown while the server is unreachable, with the time of the last contact; reconnects. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { WifiOff } from "lucide-react";

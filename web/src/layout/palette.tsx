@@ -1,4 +1,4 @@
-/** Everything one can go to or do, by typing a part of its name. */
+/** The command palette. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -20,7 +20,7 @@ const GROUP =
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const navigate = useNavigate();
   const dark = useIsDark();
-  // Read once: behind the palette the page's controls are hidden from everybody.
+  // Read once: behind the palette the page's controls are hidden.
   const [here] = useState(offers);
   const { data } = useQuery(ordersQuery({ limit: 50, sort: "-updated_at" }));
   const pick = (act: () => void) => () => {

@@ -1,4 +1,4 @@
-/** The frame of every page: the rail (a bar at the bottom of small screens), palette, keys, and toasts. */
+/** The frame of every page: the sidebar (a bottom bar on small screens), palette, shortcuts and toasts. */
 
 import { Link, Outlet } from "@tanstack/react-router";
 import {
@@ -17,14 +17,14 @@ import { Toasts } from "@/components/ui/toast";
 import { useInbox } from "@/features/inbox/use-inbox";
 import { useNotices } from "@/features/inbox/use-notices";
 import { cn } from "@/lib/cn";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 import { useStored } from "@/lib/stored";
 import { useSystemTheme } from "@/lib/theme";
 import { PLACES, useKeys } from "./keys";
 import { OfflineBar } from "./offline-bar";
 
-const Help = patient(() => import("./help").then(({ Help }) => ({ default: Help })));
-const Palette = patient(() => import("./palette").then(({ Palette }) => ({ default: Palette })));
+const Help = lazyWithRetry(() => import("./help").then(({ Help }) => ({ default: Help })));
+const Palette = lazyWithRetry(() => import("./palette").then(({ Palette }) => ({ default: Palette })));
 
 const ICONS: Record<(typeof PLACES)[number]["to"], LucideIcon> = {
   "/": House,

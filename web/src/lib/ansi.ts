@@ -1,6 +1,6 @@
 /**
- * What a terminal program wrote, as pieces of plain text with a look. Colours are kept; every other
- * sequence is dropped, and nothing ever becomes markup.
+ * Parses terminal output into styled pieces of plain text. Colours are kept; every other escape
+ * sequence is dropped, and nothing becomes markup.
  */
 
 export type Piece = { text: string; className: string };

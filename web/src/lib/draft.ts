@@ -1,11 +1,11 @@
 /**
- * What somebody is writing, kept for this tab until it is sent: it survives going to another page and a
- * reload, and two tabs do not write into each other.
+ * Drafts: text that is kept for this tab until it is sent. They survive navigation and a reload, and tabs do not
+ * share them.
  *
- * Use it in the place of `useState`, under a name that says where it is written, and set it back when it was sent:
+ * Use it instead of `useState`, with a unique name, and reset it when it was sent:
  *
  *     const [text, setText] = useDraft(`reply.${id}`, "");
- *     say.mutate(text, { onSuccess: () => setText("") });
+ *     prompt.mutate(text, { onSuccess: () => setText("") });
  */
 
 import { useCallback, useSyncExternalStore } from "react";
@@ -13,7 +13,7 @@ import { useCallback, useSyncExternalStore } from "react";
 type Change<T> = T | ((before: T) => T);
 
 const PREFIX = "journeyman.draft.";
-/** What is shown; the storage is only for the next load, and may be too small. */
+/** The current drafts; the storage is only for the next load, and may be full. */
 const drafts = new Map<string, unknown>();
 const listeners = new Set<() => void>();
 
@@ -30,14 +30,14 @@ function stored(name: string): unknown {
   }
 }
 
-/** Keep a draft from outside of the component that shows it. Null forgets it. */
+/** Sets a draft from outside of its component. Null removes it. */
 export function keepDraft(name: string, draft: unknown) {
   drafts.set(name, draft ?? undefined);
   try {
     if (draft === null) sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, JSON.stringify(draft));
   } catch {
-    // Too large to be kept over a reload; it is still there on every page until then.
+    // Too large for the storage; it is kept until the next reload.
   }
   for (const listener of listeners) listener();
 }
@@ -47,7 +47,7 @@ function subscribe(listener: () => void) {
   return () => listeners.delete(listener);
 }
 
-/** The draft of that name and how to change it; what it is when nothing was written, it is set back to. */
+/** The draft of that name and its setter; setting it to the default removes it. */
 export function useDraft<T>(name: string, otherwise: T): [T, (change: Change<T>) => void] {
   const draft = useSyncExternalStore(subscribe, () => read(name, otherwise));
   const change = useCallback(

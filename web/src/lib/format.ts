@@ -1,4 +1,4 @@
-/** Numbers, times and addresses as people read them. */
+/** Formats numbers, times and addresses. */
 
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)}s`;
@@ -50,13 +50,13 @@ export function fileSize(bytes: number): string {
 export const plural = (number: number, one: string, many = `${one}s`) =>
   `${number} ${number === 1 ? one : many}`;
 
-/** `owner/name` of a forge's address, the directory's name of a local one. */
+/** `owner/name` of a repository on a forge, the directory's name of a local one. */
 export function repositoryName(url: string): string {
   const parts = decodeURI(url.replace(/\/+$/, "")).split("/");
   return url.startsWith("http") ? parts.slice(-2).join("/") : (parts.at(-1) ?? url);
 }
 
-/** The built-in workflows by what they do; others by their own name. */
+/** Built-in workflows by their steps; others by their own name. */
 export function workflowName(type: string): string {
   const name = type.replace(/^agent_workflow_/, "");
   return name === type ? type : name.split("_").join(" → ");
@@ -64,7 +64,7 @@ export function workflowName(type: string): string {
 
 export const commit = (sha: string) => sha.slice(0, 8);
 
-/** The body of a pull request without the markup that forges understand and we do not. */
+/** The body of a pull request without the HTML that our Markdown does not render. */
 export const withoutMarkup = (body: string) =>
   body
     .replace(/<!--[\s\S]*?-->/g, "")

@@ -1,4 +1,4 @@
-/** The time, for those who show how long something has lasted; one clock ticks for all of them. */
+/** The current time, updated every second; one timer serves all components. */
 
 import { useSyncExternalStore } from "react";
 
@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 function subscribe(listener: () => void) {
   listeners.add(listener);
   if (!timer) {
-    // While nobody looked, it stood still.
+    // The timer was stopped while there were no listeners.
     now = Date.now();
     timer = setInterval(() => {
       now = Date.now();

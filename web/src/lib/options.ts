@@ -1,6 +1,6 @@
-/** How the options of an order are laid out: what a picker shows changes its length when its choices are known. */
+/** The grid of an order's options; its cells keep their width while the choices load. */
 
 export const OPTIONS = "grid grid-cols-2 items-start gap-2 sm:grid-cols-3";
 export const OPTION = "w-full [&>svg]:ml-auto";
-/** For the longer ones, on a phone. */
+/** For wide options on a small screen. */
 export const WIDE = "max-sm:col-span-2";

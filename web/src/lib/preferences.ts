@@ -1,4 +1,4 @@
-/** What this browser's person prefers for new orders. Nothing chosen means the server's own default. */
+/** Preferences for new orders, kept in this browser. Empty means the server's default. */
 
 import { useStored } from "./stored";
 

@@ -1,4 +1,4 @@
-/** A choice that this browser remembers. */
+/** State that is kept in local storage. */
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. `theme.js` applies the choice before the first paint. */
+/** The theme: light, dark or the system's. `theme.js` applies it before the first paint. */
 
 import { useEffect, useSyncExternalStore } from "react";
 

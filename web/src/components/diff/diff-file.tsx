@@ -1,4 +1,4 @@
-/** One file of a diff: its head, what is said about it, and its lines. */
+/** One file of a diff: its header, the notes on it, and its lines. */
 
 import type { FileDiffMetadata } from "@pierre/diffs";
 import { FileDiff } from "@pierre/diffs/react";
@@ -31,7 +31,7 @@ type Props = {
   notes: Note[];
   onComment?: (place: Place) => void;
   loadWhole?: LoadWhole;
-  /** Undefined where nobody remembers it. */
+  /** Undefined where it is not remembered. */
   viewed?: boolean;
   onViewed: (viewed: boolean) => void;
 };
@@ -87,7 +87,7 @@ function Lines({ file, split, notes, onComment, loadWhole }: LinesProps) {
       overflow: "wrap" as const,
       unsafeCSS: READABLE,
       disableFileHeader: true,
-      // What cannot be opened does not look as if it could.
+      // Without a way to load them, hidden lines do not look expandable.
       hunkSeparators: loadWhole ? ("line-info" as const) : ("simple" as const),
       loadDiffFiles:
         loadWhole && (({ name, prevName }: FileDiffMetadata) => wholeOf(loadWhole, name, prevName)),

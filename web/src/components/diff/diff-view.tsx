@@ -1,6 +1,6 @@
 /**
- * A unified diff, file by file, coloured once the highlighter is there; until then as it stands.
- * Lines can be commented on where somebody listens, and files ticked off where somebody is to remember it.
+ * A unified diff by file, highlighted once the highlighter is loaded, plain until then.
+ * Lines can be commented on with `onComment`, and files marked as viewed with `remember`.
  */
 
 import { memo, type ReactNode, useMemo, useState } from "react";
@@ -12,21 +12,21 @@ import { FileList } from "./file-list";
 import { type ChangedFile, filesOf, type Side } from "./files";
 import { useColours } from "./use-colours";
 
-/** More than this is shown when somebody opens it. */
+/** Longer files are collapsed at first. */
 const LONG_LINES = 600;
 const MANY_FILES = 30;
 const NO_NOTES: Note[] = [];
 
 /** A line of a file, or with no line the file as a whole. */
 export type Place = { file: string; line: number | null; side: Side };
-/** What stands below a line, or at the head of a file. */
+/** Content below a line, or at the head of a file. */
 export type Note = Place & { key: string; content: ReactNode };
 
 type Props = {
   patch: string;
   notes?: Note[];
   onComment?: (place: Place) => void;
-  /** Under which name to remember what was viewed. */
+  /** The storage name for which files were viewed. */
   remember?: string;
   /** The patch of one file with all of its lines. */
   loadWhole?: LoadWhole;

@@ -9,7 +9,7 @@ import type { ChangedFile } from "./files";
 
 type Props = { files: ChangedFile[]; split: boolean; onSplit: (split: boolean) => void };
 
-/** The files that changed, by directory; a click leads to one. */
+/** The changed files by directory; a click scrolls to one. */
 export function FileList({ files, split, onSplit }: Props) {
   const [open, setOpen] = useState(true);
   const added = files.reduce((sum, file) => sum + file.added, 0);

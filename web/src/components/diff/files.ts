@@ -1,4 +1,4 @@
-/** A patch as files that can be shown, with what to say of those that have no lines. */
+/** Parses a patch into files, with a note for those that have no lines to show. */
 
 import type { FileDiffMetadata } from "@pierre/diffs";
 import { parsePatchFiles } from "@pierre/diffs";
@@ -9,11 +9,11 @@ export type ChangedFile = {
   diff: FileDiffMetadata;
   added: number;
   removed: number;
-  /** Why there is nothing to see; empty where there is. */
+  /** Why there are no lines to show; empty where there are. */
   nothing: string;
   /** Journeyman's own: plan and test results. */
   record: boolean;
-  /** Another one for other contents. */
+  /** Differs when the content does. */
   version: string;
 };
 export type Patch = { files: ChangedFile[]; cut: boolean };
@@ -56,7 +56,7 @@ function whyNothing({ type, mode, prevMode, prevName }: FileDiffMetadata, sectio
 
 export type Side = "additions" | "deletions";
 
-/** Whether the patch shows this line, so that something can stand below it. */
+/** Whether the patch shows this line, so that a note can be placed below it. */
 export const shows = ({ diff }: ChangedFile, line: number, side: Side) =>
   diff.hunks.some((hunk) => {
     const [start, count] =
@@ -66,7 +66,7 @@ export const shows = ({ diff }: ChangedFile, line: number, side: Side) =>
     return line >= start && line < start + count;
   });
 
-/** Both sides as a patch has them. */
+/** Both sides as plain patch lines. */
 export function plainLines({ hunks, additionLines, deletionLines }: FileDiffMetadata): string[] {
   const marked = (sign: string, lines: string[]) => lines.map((line) => sign + line.replace(/\n$/, ""));
   return hunks.flatMap((hunk) => [
@@ -88,7 +88,7 @@ export function plainLines({ hunks, additionLines, deletionLines }: FileDiffMeta
   ]);
 }
 
-/** Both sides of a file, from a patch that leaves out no line of it. */
+/** Both sides of a file, from a patch with full context. */
 export function contentsOf(patch: string, name: string) {
   const file = filesOf(patch).files.find((one) => one.name === name);
   if (!file) throw new Error(`the patch has no ${name}`);

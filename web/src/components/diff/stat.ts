@@ -1,8 +1,8 @@
-/** How much a patch changes, read from its text alone: the diff view itself is only loaded when it is opened. */
+/** The diff stat of a patch, from its text alone, so that the diff view need not be loaded. */
 
 export type Stat = { files: number; added: number; removed: number };
 
-/** Plan and test results, which Journeyman commits itself: they are no part of the change. */
+/** Plan and test results, which Journeyman commits itself; they are not part of the change. */
 export const isRecord = (name: string) => name.startsWith(".journeyman/");
 
 export function statOf(patch: string): Stat {

@@ -1,4 +1,4 @@
-/** The diff view draws nothing before its highlighter is up. */
+/** Whether the syntax highlighter is loaded; the diff view renders nothing before. */
 
 import { preloadHighlighter } from "@pierre/diffs";
 import { useEffect, useState } from "react";

@@ -1,13 +1,13 @@
-/** Asks, where it stands, before something that cannot be undone. The safe answer has the focus; Escape is it too. */
+/** An inline confirmation before an action that cannot be undone. The safe button has the focus; Escape presses it. */
 
 import { useEffect, useRef } from "react";
 import { Button } from "./button";
 
 type Props = {
   question: string;
-  /** What happens, and what stays. */
+  /** What happens, and what is kept. */
   detail?: string;
-  /** The button that does it, by what it does. */
+  /** The label of the button that confirms. */
   act: string;
   keep?: string;
   busy?: boolean;

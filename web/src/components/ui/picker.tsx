@@ -1,4 +1,4 @@
-/** One choice of several, each of which says what it gives and, where it is not ready, what it needs. */
+/** One choice of several, each with a note, or with what it needs where it is not ready. */
 
 import { Command } from "cmdk";
 import { Check, ChevronsUpDown } from "lucide-react";
@@ -12,7 +12,7 @@ export type Choice = {
   note?: string;
   needs?: string;
   group?: string;
-  /** What stands there once it is chosen, where its label is too short away from its group. */
+  /** The text shown once it is chosen, where its label says too little without its group. */
   chosen?: string;
 };
 
@@ -69,7 +69,7 @@ export function Picker({
               />
             )}
             <Command.List tabIndex={0} className="max-h-72 overflow-y-auto p-1">
-              <Command.Empty className="px-3 py-4 text-sm text-muted-foreground">Nothing fits.</Command.Empty>
+              <Command.Empty className="px-3 py-4 text-sm text-muted-foreground">No matches.</Command.Empty>
               {groups.map((group) => (
                 <Command.Group
                   key={group}
@@ -107,7 +107,7 @@ export function Picker({
                                 choice.needs ? "text-warning" : "text-muted-foreground",
                               )}
                             >
-                              {choice.needs ? `Needs: ${choice.needs}` : choice.note}
+                              {choice.needs || choice.note}
                             </span>
                           )}
                         </span>

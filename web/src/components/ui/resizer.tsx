@@ -1,4 +1,4 @@
-/** A border that can be moved, by pointer or by arrow keys: it gives the part on its right more or less room. */
+/** A splitter, moved by pointer or arrow keys, that resizes the part on its right. */
 
 type Props = { label: string; value: number; onChange: (percent: number) => void };
 

@@ -1,7 +1,7 @@
 import { Tooltip } from "radix-ui";
 import type { ReactNode } from "react";
 
-/** A word of explanation beside a control; what it says must not be needed to use it. */
+/** A tooltip. A control must be usable without it. */
 export function Tip({ text, children }: { text: ReactNode; children: ReactNode }) {
   return (
     <Tooltip.Provider delayDuration={300}>

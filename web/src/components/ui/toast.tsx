@@ -1,10 +1,10 @@
-/** A short word after something the person did; what happens by itself is told where it happens. */
+/** Toasts: short feedback after an action of the user. */
 
 import { X } from "lucide-react";
 import { Toast } from "radix-ui";
 import { useSyncExternalStore } from "react";
 import { problemOf } from "@/api/client";
-import { readableHint } from "@/components/advice";
+import { plainText } from "@/lib/advice";
 import { cn } from "@/lib/cn";
 
 type Message = { id: number; text: string; detail?: string; bad: boolean };
@@ -24,7 +24,7 @@ export const toast = (text: string, detail?: string) => say(text, detail);
 
 export function toastProblem(fault: unknown) {
   const problem = problemOf(fault);
-  say(problem.detail, readableHint(problem.hint), true);
+  say(problem.detail, plainText(problem.hint), true);
 }
 
 export function Toasts() {

@@ -1,9 +1,9 @@
-/** Hand over work: where, what, and by whom. Everything but the task has a default. */
+/** The form for a new order. Everything but the task has a default. */
 
 import { ArrowUp, LoaderCircle } from "lucide-react";
 import { useState } from "react";
 import { AgentPicker, ModelPicker, SandboxPicker, WorkflowPicker } from "@/components/choices";
-import { Trouble } from "@/components/feedback";
+import { ErrorMessage } from "@/components/feedback";
 import { Card } from "@/components/page";
 import { FieldError, SmallField } from "@/components/small-field";
 import { Button } from "@/components/ui/button";
@@ -80,7 +80,7 @@ export function Composer() {
           Start
         </Button>
       </div>
-      {form.problem && <Trouble fault={form.problem} />}
+      {form.problem && <ErrorMessage fault={form.problem} />}
     </Card>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { FlaskConical, Sparkles } from "lucide-react";
 import { useEffect } from "react";
-import { api, asked, type OrderPage } from "@/api/client";
+import { api, type OrderPage, unwrap } from "@/api/client";
 import { modelsQuery, ordersQuery } from "@/api/queries";
 import { SkeletonRows } from "@/components/feedback";
 import { OrderRow } from "@/components/order-row";
@@ -32,7 +32,7 @@ export function HomePage() {
   );
 }
 
-/** A link may bring a repository and a task; they are taken once, so that a reload keeps what was made of them. */
+/** Takes repository and task from the URL once, so that a reload keeps later edits. */
 function useLinkedOrder() {
   const { repository_url, prompt } = route.useSearch();
   const navigate = route.useNavigate();
@@ -43,7 +43,7 @@ function useLinkedOrder() {
   }, [repository_url, prompt, navigate]);
 }
 
-/** Drawn at once when all of it is known: nothing that is being read moves. */
+/** Rendered once everything is loaded, to avoid layout shifts. */
 function BelowComposer() {
   const { data } = useQuery(ordersQuery({ limit: 8, sort: "-updated_at" }));
   const models = useQuery(modelsQuery);
@@ -98,12 +98,12 @@ const EXAMPLES = [
   "Explain the layout of this repository in a README section",
 ];
 
-/** There is no order yet: a way to see the product at work without a key or a repository. */
+/** Shown while there are no orders: a sample and example tasks. */
 function First() {
   const [, remember] = useKnownRepositories();
   const [, setSample] = useSample();
   const sample = useMutation({
-    mutationFn: () => asked(api.POST("/api/sample")),
+    mutationFn: () => unwrap(api.POST("/api/sample")),
     onSuccess: ({ repository_url, initial_prompt, model }) => {
       remember({ url: repository_url, branch: "main" });
       setSample({ repository_url, model });

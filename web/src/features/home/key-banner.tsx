@@ -4,14 +4,11 @@ import { KeyRound } from "lucide-react";
 import { modelsQuery } from "@/api/queries";
 import { Button } from "@/components/ui/button";
 
-const KEY_NAME = /\b[A-Z][A-Z0-9_]*_KEY\b/;
-
-/** No provider has a key: which settings would give one, and where they are explained. */
+/** Shown while no provider has a key. */
 export function KeyBanner() {
   const { data } = useQuery(modelsQuery);
   const models = data?.models ?? [];
   if (!models.length || models.some(({ ready, sample_only }) => ready && !sample_only)) return null;
-  const names = [...new Set(models.flatMap(({ needs }) => KEY_NAME.exec(needs)?.[0] ?? []))];
   return (
     <section
       aria-label="Model keys"
@@ -21,8 +18,7 @@ export function KeyBanner() {
       <div className="min-w-0 flex-1 basis-60">
         <h2 className="font-medium">Add a model key to work on your own repository</h2>
         <p className="text-[13px] text-muted-foreground">
-          Set {names.map((name, index) => [index > 0 && " or ", <Code key={name} text={name} />])} for the
-          server, then restart it. The sample needs no key.
+          One key of any model provider is enough. The sample needs no key.
         </p>
       </div>
       <Button size="sm" asChild>
@@ -33,5 +29,3 @@ export function KeyBanner() {
     </section>
   );
 }
-
-const Code = ({ text }: { text: string }) => <code className="font-mono text-xs break-all">{text}</code>;

@@ -1,17 +1,18 @@
-/** Which repository: typed or known, and verified before anything is made of it. */
+/** The repository: typed or chosen from known ones, and verified before an order is created. */
 
 import { useMutation } from "@tanstack/react-query";
 import { CircleCheck, FolderGit2, LoaderCircle } from "lucide-react";
-import { api, asked } from "@/api/client";
+import { api, unwrap } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/field";
+import { plainText } from "@/lib/advice";
 import { repositoryName } from "@/lib/format";
 import { type KnownRepository, useKnownRepositories } from "@/lib/preferences";
 
 type Props = {
   value: string;
   onChange: (value: string) => void;
-  /** Why an order on it was refused. */
+  /** Why the order was refused. */
   error?: string;
   verified: KnownRepository | null;
   onVerified: (repository: KnownRepository | null) => void;
@@ -22,7 +23,7 @@ export function RepositoryField({ value, onChange, error, verified, onVerified }
   const verify = useMutation({
     meta: { shown: true },
     mutationFn: (repository_url: string) =>
-      asked(api.POST("/api/github/verify-repository", { body: { repository_url } })),
+      unwrap(api.POST("/api/github/verify-repository", { body: { repository_url } })),
     onSuccess: ({ verification_success, repository }) => {
       if (!verification_success || !repository) return onVerified(null);
       const found = { url: repository.repository_url, branch: repository.default_branch };
@@ -31,7 +32,7 @@ export function RepositoryField({ value, onChange, error, verified, onVerified }
       onChange(repository.repository_url);
     },
   });
-  const refusal = error ?? verify.data?.error_message ?? verify.error?.message;
+  const refusal = error ?? (plainText(verify.data?.error_message) || verify.error?.message);
   const edit = (text: string) => {
     verify.reset();
     onVerified(known.find(({ url }) => url === text) ?? null);

@@ -1,4 +1,4 @@
-/** The sample repository, once it was made here, and the recorded model that knows it and nothing else. */
+/** The sample repository, once created, and the recorded model that works on it only. */
 
 import { useStored } from "@/lib/stored";
 

@@ -1,9 +1,9 @@
-/** The state of the composer: what is written waits for whoever comes back, and is sent once. */
+/** The state of the composer. Its text is kept as a draft, and a submission takes effect once. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { api, asked, type NewOrder, problemOf } from "@/api/client";
+import { api, type NewOrder, problemOf, unwrap } from "@/api/client";
 import { keys } from "@/api/queries";
 import { useModels } from "@/components/choices";
 import { useDraft } from "@/lib/draft";
@@ -29,7 +29,7 @@ export function useComposer() {
   const fields: Fields = { repository, task, issue, branch, budget: preferences.budget_usd };
   const wrong = faultsOf(fields, model);
   const refused = submit.isError ? refusedFields(problemOf(submit.error), fields) : {};
-  // Nobody is blamed for what they have not written yet.
+  // Empty fields are reported only after the first try.
   const { issue: badIssue, budget: badBudget } = wrong;
   const faults = { ...refused, ...(tried ? wrong : { issue: badIssue, budget: badBudget }) };
 
@@ -46,7 +46,7 @@ export function useComposer() {
       },
     );
   };
-  /** A change takes back what the server said of what was there before. */
+  /** Editing a field clears the server's errors. */
   const edit = (set: (text: string) => void) => (text: string) => {
     if (submit.isError) submit.reset();
     set(text);
@@ -66,7 +66,7 @@ export function useComposer() {
   };
 }
 
-/** Makes the order and goes to its page. The same request sent again, after a lost answer, is the same order. */
+/** Creates the order and opens its page. The idempotency key makes a repeat after a lost response safe. */
 function useSubmit() {
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -77,7 +77,7 @@ function useSubmit() {
       const text = JSON.stringify(body);
       if (sent.current.text !== text) sent.current = { text, key: crypto.randomUUID() };
       const header = { "idempotency-key": sent.current.key };
-      return asked(api.POST("/api/agent-work-orders", { body, params: { header } }));
+      return unwrap(api.POST("/api/agent-work-orders", { body, params: { header } }));
     },
     onSuccess: (made) => {
       sent.current = { text: "", key: "" };

@@ -14,6 +14,7 @@ import { ForgeLink } from "@/components/forge-link";
 import { Card } from "@/components/page";
 import { Button } from "@/components/ui/button";
 import { allows, useControl } from "@/features/order/use-control";
+import { adviceFor } from "@/lib/advice";
 import { cn } from "@/lib/cn";
 import { ago, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -68,10 +69,11 @@ function Cause({ order, reason }: Entry) {
     );
   }
   if (reason === "approval" || !order.error_message) return null;
+  const advice = adviceFor(order.error_category ?? "internal", order.error_hint);
   return (
     <p className="mt-1 text-[13px] break-words text-muted-foreground">
       {order.error_message}
-      {order.error_hint && <span className="block">{order.error_hint}</span>}
+      {advice && <span className="block">{advice}</span>}
     </p>
   );
 }

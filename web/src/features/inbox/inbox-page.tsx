@@ -13,7 +13,7 @@ const ORDER: Reason[] = ["approval", "budget", "failure", "review", "draft"];
 export function InboxPage() {
   const { entries, isLoading, dismiss } = useInbox();
   return (
-    <Page title="Inbox" note="Everything that needs you" actions={<NoticeSwitch />}>
+    <Page title="Inbox" note="Everything that needs your attention" actions={<NoticeSwitch />}>
       {isLoading && !entries.length && <SkeletonRows rows={3} />}
       {!isLoading && !entries.length && (
         <Card>

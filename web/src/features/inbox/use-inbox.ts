@@ -1,4 +1,4 @@
-/** What waits for a person. An entry that was dismissed comes back when its order changes. */
+/** The orders that wait for a person. A dismissed entry comes back when its order changes. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Order, Status } from "@/api/client";
@@ -10,7 +10,7 @@ export type Entry = { order: Order; reason: Reason };
 export type Inbox = ReturnType<typeof useInbox>;
 
 const LIVE_MS = 4_000;
-/** While nobody looks, and wants to be told. */
+/** In the background, with notifications on. */
 const HIDDEN_MS = 15_000;
 const NEWEST = { limit: 100, sort: "-updated_at" } as const;
 /** Those in which an order can wait for a person. */
@@ -26,7 +26,7 @@ export function reasonOf(order: Order): Reason | null {
   return order.pull_request_state === "open" ? "review" : null;
 }
 
-/** One list for the whole page, every few seconds; in the background only for those who want to be notified. */
+/** One list for the whole page, polled; in the background only with notifications on. */
 function useWaitingOrders() {
   const [wantsNotices] = useStored("notices", false);
   const live = {

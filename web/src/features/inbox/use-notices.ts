@@ -1,4 +1,4 @@
-/** The count in the page's title, and a browser's notice for what happened while nobody looked. */
+/** The count in the page's title, and browser notifications while the page is hidden. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -23,7 +23,7 @@ export function useNotices({ entries, orders, isLoading }: Inbox) {
     document.title = entries.length ? `(${entries.length}) ${name}` : name;
   });
   useEffect(() => {
-    // What stood there when the page was opened is no news.
+    // What was there when the page was opened is not notified.
     if (isLoading) return;
     const before = known.current;
     known.current = new Set(orders.map(momentOf));
@@ -42,11 +42,11 @@ export function useNotices({ entries, orders, isLoading }: Inbox) {
   }, [orders, isLoading, wanted, navigate]);
 }
 
-/** Other after another round, also where that ended as the one before. */
+/** Changes with every round, also where two end alike. */
 const momentOf = ({ agent_work_order_id, status, execution_completed_at }: Order) =>
   `${agent_work_order_id} ${status} ${execution_completed_at}`;
 
-/** What a person who went away wants to hear of an order; nothing of what they did themselves. */
+/** The text of a notification about an order; null for what the user did themselves. */
 export function wordOf(order: Order): string | null {
   const reason = reasonOf(order);
   return reason ? REASONS[reason] : order.status === "completed" ? "Completed" : null;
@@ -54,7 +54,7 @@ export function wordOf(order: Order): string | null {
 
 const mayNotify = () => typeof Notification !== "undefined" && Notification.permission === "granted";
 
-/** Whether notices are shown from now on; the browser asks the person. */
+/** Asks the browser for permission; whether it was granted. */
 export async function askForNotices(): Promise<boolean> {
   if (typeof Notification === "undefined") return false;
   return (await Notification.requestPermission()) === "granted";

@@ -6,11 +6,11 @@ import { Skeleton, SkeletonRows } from "@/components/feedback";
 import { Prose } from "@/components/prose";
 import { Button } from "@/components/ui/button";
 import { ApprovalBox } from "@/features/order/approval";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 
-const DiffView = patient(() => import("@/components/diff/diff-view"));
+const DiffView = lazyWithRetry(() => import("@/components/diff/diff-view"));
 
-/** What a decision rests on, side by side: the plan, what was shown, and what changed so far. */
+/** An approval with its context: the plan, the evidence and the changes so far. */
 export function Waiting({ order }: { order: Order }) {
   const id = order.agent_work_order_id;
   const [open, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** A step waits for a person: what it is about, and the two answers. A and R are their keys. */
+/** A step that waits for approval, with the buttons to approve and reject. Their keys are A and R. */
 
 import { Check, Hand, X } from "lucide-react";
 import { useState } from "react";

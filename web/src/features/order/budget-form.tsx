@@ -5,7 +5,7 @@ import { Input } from "@/components/ui/field";
 
 type Props = { order: Order; busy: boolean; onRaise: (usd: number) => void };
 
-/** A higher budget than the one that is used up. */
+/** The form that raises a budget that is used up. */
 export function BudgetForm({ order, busy, onRaise }: Props) {
   const [budget, setBudget] = useState("");
   const spent = order.budget_usd ?? 0;

@@ -1,4 +1,4 @@
-/** What the order changed so far. Comments on lines are collected and go to the agent as one prompt. */
+/** The diff of the order. Comments on lines are collected and sent to the agent as one prompt. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileDiff } from "lucide-react";
@@ -6,7 +6,7 @@ import { useCallback } from "react";
 import type { Order } from "@/api/client";
 import { diffQuery, wholeDiffQuery } from "@/api/queries";
 import DiffView from "@/components/diff/diff-view";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import type { Story } from "@/events/story";
 import { SendComments } from "./send-comments";
 import { SentComments } from "./sent-comments";
@@ -22,7 +22,7 @@ export default function ChangesPanel({ order, story }: { order: Order; story: St
     [client, id],
   );
 
-  if (error && !data) return <Trouble fault={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorMessage fault={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <SkeletonRows rows={6} className="m-4 h-8" />;
   if (!data) {
     return (

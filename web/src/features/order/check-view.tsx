@@ -1,4 +1,4 @@
-/** One check: what was run, how it ended, and what it wrote. */
+/** One check: its command, result and output. */
 
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { duration } from "@/lib/format";
 
-/** As the server keeps it; older records have no output. */
+/** As stored by the server; older records have no output. */
 export type Check = {
   name?: string;
   command?: string | string[];

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleDot, CircleX, LoaderCircle, ShieldCheck } from "lucide-react";
 import type { Evidence, Order } from "@/api/client";
 import { evidenceQuery } from "@/api/queries";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import type { Story } from "@/events/story";
 import { cn } from "@/lib/cn";
 import { commit } from "@/lib/format";
@@ -13,13 +13,13 @@ import { hourAndMinute } from "./words";
 export function ChecksPanel({ order, story }: { order: Order; story: Story }) {
   const { data, error } = useQuery(evidenceQuery(order.agent_work_order_id));
   const running = verdictOf(order, story) === "running";
-  if (error && !data) return <Trouble fault={error} />;
+  if (error && !data) return <ErrorMessage fault={error} />;
   if (!data) return <SkeletonRows rows={3} className="m-4" />;
   if (!data.evidence.length && !running) {
     return (
       <Empty icon={ShieldCheck} title="Nothing checked yet">
-        The project's own checks run after the agent has built, outside of its reach. Their results appear
-        here with the commit they were run on.
+        The project's own checks run on a clean checkout after the build. Results appear here with the commit
+        they belong to.
       </Empty>
     );
   }

@@ -1,4 +1,4 @@
-/** The commands that fit what was typed, moved through from the box itself, and those that cannot be used. */
+/** The autocomplete list of slash commands, and those of the repository that cannot be used. */
 
 import { TriangleAlert } from "lucide-react";
 import type { CommandProblem } from "@/api/client";

@@ -1,4 +1,4 @@
-/** What can be said to an order with a slash: our own words, and the commands that its repository keeps. */
+/** Slash commands: our own, and those of the order's repository. */
 
 import type { Order, RepositoryCommand } from "@/api/client";
 import { allows, type SimpleAction } from "./use-control";
@@ -18,7 +18,7 @@ const OWN: Command[] = [
 
 const fits = ({ act }: Command, order: Order) => act === undefined || allows(order, act);
 
-/** Everything that fits the order now; where a name is taken, ours is the one that is meant. */
+/** The commands that the order allows now; our own names take precedence. */
 export function commandsOf(order: Order, theirs: RepositoryCommand[]): Command[] {
   const taken = new Set(OWN.map(({ name }) => name));
   const kept = theirs
@@ -27,19 +27,19 @@ export function commandsOf(order: Order, theirs: RepositoryCommand[]): Command[]
   return [...OWN.filter((command) => fits(command, order)), ...kept];
 }
 
-/** Those whose names begin as the box does; none once the name is complete. */
+/** Completions for what was typed; none once the name is complete. */
 export function offeredFor(text: string, commands: Command[]): Command[] {
   const typed = /^\/(\S*)$/.exec(text)?.[1];
   return typed === undefined ? [] : commands.filter(({ name }) => name.startsWith(typed));
 }
 
-/** The command that the text calls, as soon as its name is complete. */
+/** The command that the text calls, once its name is complete. */
 export function calledBy(text: string, commands: Command[]): Command | undefined {
   const name = /^\/(\S+)\s/.exec(text)?.[1];
   return commands.find((command) => command.name === name);
 }
 
-/** What is sent: our own words say how the rest is meant, the repository's go to the server as they stand. */
+/** What is sent: our own commands set the mode, the repository's are sent as typed. */
 export function saidBy(text: string, commands: Command[]): { text: string; mode: Mode | null } {
   const called = calledBy(text, commands);
   if (!called?.mode) return { text: text.trim(), mode: null };

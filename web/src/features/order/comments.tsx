@@ -1,4 +1,4 @@
-/** Comments on a diff: one that is written, one that waits to be sent, and one that was. */
+/** Comments on a diff: drafts, pending ones, and those that were sent. */
 
 import { CircleCheck, Clock, X } from "lucide-react";
 import { Button } from "@/components/ui/button";
@@ -16,7 +16,7 @@ type DraftProps = {
 };
 
 export function DraftComment({ name, place, onSave, onCancel }: DraftProps) {
-  // Read by nobody else: the diff is not drawn again for every letter.
+  // Local to this component, so that typing does not re-render the diff.
   const [text, setText] = useDraft(name, "");
   const end = (then: () => void) => {
     setText("");

@@ -1,4 +1,4 @@
-/** What an order's model calls cost, told apart by round, model and agent. Steps have a table of their own. */
+/** The cost of an order's model calls by round, agent and model. Steps have a table of their own. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Cost } from "@/api/client";

@@ -1,8 +1,8 @@
-/** What went wrong, in plain words, where it happened. What can be done about the newest stands below the story. */
+/** An error of the order where it happened. The actions for the newest one are below the timeline. */
 
 import { CircleX } from "lucide-react";
-import { adviceFor } from "@/components/advice";
 import type { FailureItem } from "@/events/items";
+import { adviceFor } from "@/lib/advice";
 
 const CAUSES: Record<string, string> = {
   transient: "Something needed for this did not respond.",

@@ -1,13 +1,13 @@
-/** Another order that has done what this one did before a step, and goes on with other choices. */
+/** The dialog that forks an order from a step, with other options. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { GitFork } from "lucide-react";
 import { useState } from "react";
-import { api, asked, type OneOrder } from "@/api/client";
+import { api, type OneOrder, unwrap } from "@/api/client";
 import { keys } from "@/api/queries";
 import { AgentPicker, ModelPicker } from "@/components/choices";
-import { Trouble } from "@/components/feedback";
+import { ErrorMessage } from "@/components/feedback";
 import { SmallField } from "@/components/small-field";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -58,7 +58,7 @@ export function ForkDialog({ answer, step, onClose }: Props) {
             inputMode="decimal"
           />
         </div>
-        {fork.isError && <Trouble fault={fork.error} />}
+        {fork.isError && <ErrorMessage fault={fork.error} />}
         <div className="mt-4 flex justify-end gap-2">
           <Button onClick={onClose}>Back</Button>
           <Button type="submit" look="primary" disabled={fork.isPending}>
@@ -84,7 +84,7 @@ function useFork(id: string, onClose: () => void) {
   return useMutation({
     meta: { shown: true },
     mutationFn: (body: Choices) =>
-      asked(
+      unwrap(
         api.POST("/api/agent-work-orders/{agent_work_order_id}/fork", {
           params: { path: { agent_work_order_id: id } },
           body,

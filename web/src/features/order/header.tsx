@@ -91,7 +91,7 @@ function Title({ order }: { order: Order }) {
   );
 }
 
-/** The time that was worked; what the order waited for people or for its turn does not count. */
+/** The time of active work, without waiting in the queue or for approval. */
 function Elapsed({ order, story }: Props) {
   const now = useNow();
   if (!order.execution_started_at) return <span>not started</span>;

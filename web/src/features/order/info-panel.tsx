@@ -81,7 +81,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
   );
 }
 
-/** The one that the work is done in; a planner has one of its own, which only reads. */
+/** The writable sandbox; a planner has a read-only one. */
 const sandboxOf = (order: Order, { sandboxes }: Story) =>
   sandboxes.findLast((name) => !name.endsWith("-read-only")) ?? order.sandbox_type;
 

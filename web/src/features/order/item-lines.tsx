@@ -1,4 +1,4 @@
-/** The kinds of things that happened of which one line says all. */
+/** Timeline items that take one line. */
 
 import {
   Ban,
@@ -22,7 +22,7 @@ import { ForgeLink } from "@/components/forge-link";
 import type { ApprovalItem, ChecksItem, StepItem, SubtaskItem, SystemItem } from "@/events/items";
 import { commit, duration } from "@/lib/format";
 import { Faint, Line } from "./line";
-import { title, worthTelling } from "./words";
+import { isNotable, title } from "./words";
 
 type Sign = { icon: LucideIcon; look?: string };
 
@@ -41,7 +41,7 @@ export function StepLine({ item }: { item: StepItem }) {
     <Line icon={icon} look={look} at={item.at} spin={item.state === "running"}>
       <span className="font-medium">{title(item.step)}</span>
       {item.state !== "completed" && <Faint>{item.state}</Faint>}
-      {worthTelling(item.seconds) && <Faint>{duration(item.seconds)}</Faint>}
+      {isNotable(item.seconds) && <Faint>{duration(item.seconds)}</Faint>}
       {item.note && <p className="text-xs text-muted-foreground">{item.note}</p>}
     </Line>
   );

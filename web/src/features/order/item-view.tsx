@@ -1,4 +1,4 @@
-/** One thing that happened, on one line where that is enough. */
+/** Renders one row of the timeline. */
 
 import { MessageCircleQuestion } from "lucide-react";
 import { memo } from "react";
@@ -46,7 +46,7 @@ export const ItemView = memo(function ItemView({ id, item }: Props) {
   }
 }, isSame);
 
-/** A group is made anew whenever it is asked for; its calls are not. */
+/** Groups are new objects on every render; their calls are not. */
 function isSame(before: Props, now: Props) {
   if (before.item.kind !== "tools" || now.item.kind !== "tools") return before.item === now.item;
   const calls = now.item.items;

@@ -1,4 +1,4 @@
-/** Files that stayed out of a commit: one quiet line that opens to which, how large and why. */
+/** Files left out of a commit: one line that expands to their names, sizes and reasons. */
 
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";

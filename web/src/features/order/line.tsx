@@ -1,4 +1,4 @@
-/** A line of the timeline: a sign, what happened, and when, for those who point at it. */
+/** A line of the timeline: an icon, the text, and the time as a tooltip. */
 
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";

@@ -1,4 +1,4 @@
-/** An order's log, the newest entry first, each with its own fields; as it was when somebody opened it. */
+/** An order's log, the newest entry first, as it was when opened. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What an order is about just now: how it starts, what it waits for, what helps, or what it gives back. */
+/** The current state of an order at the end of its timeline: starting, waiting, failed, or its result. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Order } from "@/api/client";
@@ -46,7 +46,7 @@ function doing({ items }: Story): string {
   return step.attempt > 1 ? `${title(step.step)}, attempt ${step.attempt}` : title(step.step);
 }
 
-/** A question is answered in the story; only work has a result. */
+/** Only work has a result; a question is answered in the timeline. */
 const gaveBack = (order: Order, { items }: Story) =>
   order.git_commit_count > 0 && items.findLast((item) => item.kind === "prompt")?.mode !== "ask";
 
@@ -59,7 +59,7 @@ const hasQuestion = (order: Order, { items }: Story) =>
 function Approvals({ order }: { order: Order }) {
   const id = order.agent_work_order_id;
   const { data } = useQuery(approvalsQuery(id));
-  // Of a question that was asked again, only the newest counts.
+  // Only the newest request of each step counts.
   const newest = new Map((data?.approvals ?? []).map((one) => [one.step, one]));
   const waiting = [...newest.values()].filter(({ decision }) => decision === "waiting");
   return waiting.map(({ step, commit_sha }) => (

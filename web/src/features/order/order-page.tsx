@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { OneOrder, Order } from "@/api/client";
 import { orderQuery } from "@/api/queries";
-import { Skeleton, Trouble } from "@/components/feedback";
+import { ErrorMessage, Skeleton } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { Resizer } from "@/components/ui/resizer";
 import { useStory } from "@/events/use-story";
@@ -36,7 +36,7 @@ function OneOrderPage({ id }: { id: string }) {
   if (error && !data) {
     return (
       <>
-        <Trouble fault={error} onRetry={() => void refetch()} />
+        <ErrorMessage fault={error} onRetry={() => void refetch()} />
         <Button asChild className="mx-4">
           <Link to="/orders">All orders</Link>
         </Button>
@@ -52,7 +52,7 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
   const navigate = useNavigate();
   const { panel: chosen } = route.useSearch();
   const panel = chosen ?? panelFor(order);
-  // Small screens show either the chat or a panel: the one that the address names.
+  // Small screens show either the chat or a panel: the one in the URL.
   const [chat, setChat] = useState(!chosen);
   const [wide, setWide] = useState(false);
   const [percent, setPercent] = useStored("panel", PANEL_PERCENT);
@@ -105,7 +105,7 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
   );
 }
 
-/** Until somebody chooses: the plan while it is worked on, and then what came of it. */
+/** The default panel: the plan, and the changes once the order is completed. */
 const panelFor = (order: Order): Panel =>
   order.status === "completed" && order.git_commit_count > 0 ? "changes" : "plan";
 

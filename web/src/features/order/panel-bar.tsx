@@ -1,4 +1,4 @@
-/** The panels by name, with what can be said of them without opening one. */
+/** The tabs of the panels, with badges. */
 
 import { CircleCheck, CircleX, LoaderCircle, Maximize2, Minimize2 } from "lucide-react";
 import type { OneOrder, Order } from "@/api/client";
@@ -30,7 +30,7 @@ type Props = {
 
 export function PanelBar({ answer, story, current, onOpen, wide = false, onWide, className }: Props) {
   const order = answer.agent_work_order;
-  // Only a small screen has the chat as one of several.
+  // On a small screen the chat is a tab as well.
   const shown = onWide ? PANELS : (["chat", ...PANELS] as const);
   return (
     <div className={cn("flex shrink-0 items-center border-b bg-card pr-2", className)}>
@@ -86,7 +86,7 @@ const VERDICTS = {
   failed: { icon: CircleX, look: "text-destructive" },
 } as const;
 
-/** While it is checked again, what was shown before says nothing. */
+/** The verdict, or `running` while the checks run again. */
 export const verdictOf = (order: Order, { items }: Story): string =>
   order.status === "running" && runningStep(items)?.stepKind === "verify" ? "running" : order.verification;
 

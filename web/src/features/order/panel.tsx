@@ -1,18 +1,18 @@
-/** What stands beside the chat. Each reading is a panel of its own; heavy ones are loaded when opened. */
+/** The panel beside the chat; heavy ones are loaded when opened. */
 
 import { Suspense } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import type { OneOrder } from "@/api/client";
-import { SkeletonRows, Trouble } from "@/components/feedback";
+import { ErrorMessage, SkeletonRows } from "@/components/feedback";
 import type { Story } from "@/events/story";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 import type { Panel } from "@/router";
 import { ChecksPanel } from "./checks-panel";
 import { InfoPanel } from "./info-panel";
 import { PlanPanel } from "./plan-panel";
 import { PullRequestPanel } from "./pull-request-panel";
 
-const ChangesPanel = patient(() => import("./changes-panel"));
+const ChangesPanel = lazyWithRetry(() => import("./changes-panel"));
 
 type ViewProps = { panel: Panel; answer: OneOrder; story: Story };
 
@@ -27,7 +27,7 @@ export function PanelView({ panel, answer, story }: ViewProps) {
       <ErrorBoundary
         key={panel}
         fallbackRender={({ error, resetErrorBoundary }) => (
-          <Trouble fault={error} onRetry={resetErrorBoundary} />
+          <ErrorMessage fault={error} onRetry={resetErrorBoundary} />
         )}
       >
         <Suspense

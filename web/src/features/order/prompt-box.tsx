@@ -1,4 +1,4 @@
-/** Say more to an order. While a round runs, what is said is queued, and can be withdrawn. */
+/** The message box of an order. While a round runs, messages are queued and can be withdrawn. */
 
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, Clock } from "lucide-react";
@@ -46,7 +46,7 @@ export function PromptBox({ order, queue }: Props) {
   const send = () => {
     const said = saidBy(text, commands);
     if (!said.text) return;
-    // Emptied at once: who goes on typing must not lose the next words to the answer for the last.
+    // Cleared at once, so that the response does not overwrite what is typed next.
     type("");
     prompt.mutate(said, { onError: () => box.current?.value || setText(text) });
   };

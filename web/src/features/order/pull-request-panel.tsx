@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { GitPullRequest } from "lucide-react";
 import type { Order } from "@/api/client";
 import { pullRequestQuery } from "@/api/queries";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { ForgeLink } from "@/components/forge-link";
 import { Prose } from "@/components/prose";
 import { PullRequestState } from "@/components/pull-request-state";
@@ -20,7 +20,7 @@ export function PullRequestPanel({ order }: { order: Order }) {
       </Empty>
     );
   }
-  if (error && !data) return <Trouble fault={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorMessage fault={error} onRetry={() => void refetch()} />;
   if (!data) return <SkeletonRows rows={4} className="m-4" />;
   return (
     <div className="p-5">

@@ -2,7 +2,7 @@ import { Clock, X } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import type { PromptItem } from "@/events/items";
 
-/** Messages that wait for the round that is under way to end. */
+/** Messages that are queued until the running round ends. */
 export function Queue({ queue, onWithdraw }: { queue: PromptItem[]; onWithdraw: (number: number) => void }) {
   return (
     <ul aria-label="Queued messages" className="mb-2 flex flex-col gap-1">

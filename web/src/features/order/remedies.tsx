@@ -1,4 +1,4 @@
-/** What helps an order that failed, or stands still for a reason. */
+/** The actions that help an order that failed, or paused because of an error. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,12 +13,12 @@ import { BudgetForm } from "./budget-form";
 import { allows, useControl } from "./use-control";
 
 const OTHER_MODEL_HELPS = new Set(["transient", "rate_limited", "quota", "auth", "agent", "verification"]);
-/** The same again ends the same unless something else was changed first. */
+/** A plain retry fails again unless something was changed first. */
 const SAME_AGAIN_FAILS = new Set(["quota", "auth", "permission", "budget", "invalid_input"]);
 const SETTINGS_HELP = new Set(["auth", "quota", "sandbox"]);
 const RESOLVE = "Resolve the conflict with what was pushed";
 
-/** What the next try, or a person, finds of the work so far. */
+/** What is kept of the work so far. */
 export function keptOf({ kept }: Order): string {
   const parts = [
     kept?.git_branch_name && `branch ${kept.git_branch_name} with ${plural(kept.git_commit_count, "commit")}`,
@@ -44,7 +44,7 @@ export function Remedies({ order }: { order: Order }) {
       </p>
       {outOfBudget && unpriced && (
         <p className="mt-1 text-[13px]">
-          {order.model} has no known price, so no budget can be kept with it. Choose a model that has one.
+          The price of {order.model} is unknown, so a budget cannot be enforced. Choose another model.
         </p>
       )}
       <div className="mt-3 flex flex-wrap items-center gap-2">

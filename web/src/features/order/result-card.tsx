@@ -1,4 +1,4 @@
-/** What a finished order gives back: the change, how it was checked, the pull request, and what comes next. */
+/** The result of a finished order: changes, checks, pull request and branch. */
 
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleDashed, CircleX, FileDiff, GitBranch, GitPullRequest } from "lucide-react";

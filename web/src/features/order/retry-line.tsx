@@ -1,4 +1,4 @@
-/** What was tried in vain, on one line: while it waits it counts down, and one need not wait for it. */
+/** Failed tries on one line, with a countdown to the next and a button to retry now. */
 
 import { RotateCw } from "lucide-react";
 import { Button } from "@/components/ui/button";

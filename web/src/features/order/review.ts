@@ -1,6 +1,6 @@
 /**
- * Comments on a diff as one prompt, and back: what was sent is read from the prompts themselves, so that
- * everybody who opens the order sees it, with the commit that took it up.
+ * Formats review comments as one prompt, and parses them back: what was sent is read from the prompts, so that
+ * everyone who opens the order sees it, with the commit that addressed it.
  */
 
 import type { Place } from "@/components/diff/diff-view";
@@ -14,13 +14,13 @@ export type SentComment = Comment & { key: string; state: string };
 const HEAD = "Review comments on the changes so far. Take each of them up:";
 const REMOVED = " (removed line)";
 
-/** All comments as one prompt, each with the place it is about. */
+/** All comments as one prompt, each with its file and line. */
 export function promptOf(comments: Comment[]): string {
   const sorted = comments.toSorted((a, b) => a.file.localeCompare(b.file) || (a.line ?? 0) - (b.line ?? 0));
-  const told = sorted.map(
+  const lines = sorted.map(
     (comment) => `- ${whereOf(comment)}\n  ${comment.text.trim().replaceAll("\n", "\n  ")}`,
   );
-  return `${HEAD}\n\n${told.join("\n")}`;
+  return `${HEAD}\n\n${lines.join("\n")}`;
 }
 
 export function whereOf({ file, line, side }: Place): string {
@@ -28,15 +28,15 @@ export function whereOf({ file, line, side }: Place): string {
   return `${file}:${line}${side === "deletions" ? REMOVED : ""}`;
 }
 
-/** The comments that a prompt was made of; none if it was not. */
+/** The comments of a prompt; none if it is an ordinary one. */
 export function commentsIn(prompt: string): Comment[] {
   if (!prompt.startsWith(HEAD)) return [];
   return prompt
     .slice(HEAD.length)
     .split(/^- /m)
     .slice(1)
-    .flatMap((told) => {
-      const [where = "", ...lines] = told.trimEnd().split("\n");
+    .flatMap((comment) => {
+      const [where = "", ...lines] = comment.trimEnd().split("\n");
       const found = /^(.+?)(?::(\d+)( \(removed line\))?)?$/.exec(where);
       if (!found?.[1]) return [];
       const side = found[3] ? ("deletions" as const) : ("additions" as const);
@@ -45,7 +45,7 @@ export function commentsIn(prompt: string): Comment[] {
     });
 }
 
-/** Everything that was sent for review, the newest last. */
+/** All review comments that were sent, the newest last. */
 export function sentIn({ items, queue }: Story): SentComment[] {
   const prompts = [...items.filter((item): item is PromptItem => item.kind === "prompt"), ...queue];
   return prompts.flatMap((prompt) =>

@@ -8,7 +8,7 @@ import { useControl } from "./use-control";
 
 type Props = { id: string; comments: Comment[]; onEmpty: () => void };
 
-/** Comments that wait to be sent together. */
+/** The bar that sends all pending comments together. */
 export function SendComments({ id, comments, onEmpty }: Props) {
   const { prompt } = useControl(id);
   const [asking, setAsking] = useState(false);

@@ -5,7 +5,7 @@ import { cn } from "@/lib/cn";
 import { plural } from "@/lib/format";
 import { type SentComment, whereOf } from "./review";
 
-/** What was sent for review, and what became of it: also where its lines are gone from the diff. */
+/** The review comments that were sent and their state, also those whose lines are no longer in the diff. */
 export function SentComments({ sent }: { sent: SentComment[] }) {
   const [open, setOpen] = useState(true);
   return (

@@ -1,15 +1,15 @@
-/** What happens before the agent says anything, step by step, instead of a wheel that turns. */
+/** The stages of an order's start, shown until the agent is active. */
 
 import { Check, LoaderCircle } from "lucide-react";
 import type { Order } from "@/api/client";
 import type { Start } from "@/events/clock";
 import { duration, secondsBetween } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { worthTelling } from "./words";
+import { isNotable } from "./words";
 
 type Stage = { name: string; done: string | null };
 
-/** The stages of the newest start, with the moment each was done; none when the start is over. */
+/** The stages of the newest start with the time each was done; none once it is over. */
 export function stagesOf(order: Order, start: Start): Stage[] {
   const begins = order.status === "pending" || order.status === "running";
   if (!begins || start.active || !start.queued) return [];
@@ -63,6 +63,6 @@ export function Starting({ stages, from }: { stages: Stage[]; from: string }) {
 function Took({ from, to }: { from: string; to: string | null }) {
   const now = useNow();
   const seconds = secondsBetween(from, to ?? now);
-  if (!worthTelling(seconds)) return null;
+  if (!isNotable(seconds)) return null;
   return <span className="text-xs text-muted-foreground tabular-nums">{duration(seconds)}</span>;
 }

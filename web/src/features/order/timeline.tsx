@@ -1,4 +1,4 @@
-/** The story of an order, drawn only where it is seen: thousands of events scroll like a few. */
+/** The virtualized timeline of an order: only visible rows are rendered. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";

@@ -1,4 +1,4 @@
-/** A call of a tool on one line: what it did, and how it ended where that is worth a word. It opens to all of it. */
+/** A tool call on one line, which expands to its arguments and output. */
 
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
@@ -8,7 +8,7 @@ import { succeeded } from "@/events/rows";
 import { cn } from "@/lib/cn";
 import { duration, whole } from "@/lib/format";
 import { aboutOf, ICONS, kindOf } from "./tools";
-import { worthTelling } from "./words";
+import { isNotable } from "./words";
 
 export function ToolCall({ item }: { item: ToolItem }) {
   const [open, setOpen] = useState(false);
@@ -52,7 +52,7 @@ function Ending({ item }: { item: ToolItem }) {
     );
   return (
     <span className="flex shrink-0 items-center gap-2 pr-1 text-xs tabular-nums">
-      {worthTelling(result.duration_seconds) && (
+      {isNotable(result.duration_seconds) && (
         <span className="text-muted-foreground">{duration(result.duration_seconds)}</span>
       )}
       {!succeeded(item) && (

@@ -1,4 +1,4 @@
-/** Calls that all succeeded, folded into one line that says what they did. */
+/** Successful tool calls, collapsed into one line. */
 
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";

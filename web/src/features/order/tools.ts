@@ -1,4 +1,4 @@
-/** What the tools of all agents do, in the few kinds that people tell apart. */
+/** Classifies the tools of all agents into a few kinds. */
 
 import {
   FilePen,
@@ -58,8 +58,8 @@ export function summaryOf(calls: ToolItem[]): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** The arguments that say most about a call, those that say more first. */
-const TELLING: Record<Kind, string[]> = {
+/** The arguments to show for a call, the most telling first. */
+const MAIN_ARGUMENTS: Record<Kind, string[]> = {
   command: ["command", "cmd"],
   read: [],
   edit: [],
@@ -70,9 +70,11 @@ const TELLING: Record<Kind, string[]> = {
 };
 const ANY = ["file_path", "filePath", "absolute_path", "path", "command", "pattern", "query", "url"];
 
-/** What a call was about, on one line. */
+/** The subject of a call, on one line. */
 export function aboutOf({ tool, arguments: given }: ToolItem): string {
-  const name = [...TELLING[kindOf(tool)], ...ANY].find((one) => typeof given[one] === "string" && given[one]);
+  const name = [...MAIN_ARGUMENTS[kindOf(tool)], ...ANY].find(
+    (one) => typeof given[one] === "string" && given[one],
+  );
   const text = name ? String(given[name]) : JSON.stringify(given);
   return text.split("\n")[0] ?? "";
 }

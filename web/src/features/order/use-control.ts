@@ -1,7 +1,7 @@
 /** The actions on an order, as mutations; each refreshes what it changed. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Action, api, asked, type Order } from "@/api/client";
+import { type Action, api, type Order, unwrap } from "@/api/client";
 import { keys } from "@/api/queries";
 
 const at = (id: string) => ({ params: { path: { agent_work_order_id: id } } });
@@ -24,34 +24,34 @@ export function useControl(id: string) {
     mutationFn: (action: SimpleAction) => {
       switch (action) {
         case "pause":
-          return asked(api.POST(`${BASE}/pause`, at(id)));
+          return unwrap(api.POST(`${BASE}/pause`, at(id)));
         case "resume":
-          return asked(api.POST(`${BASE}/resume`, at(id)));
+          return unwrap(api.POST(`${BASE}/resume`, at(id)));
         case "cancel":
-          return asked(api.POST(`${BASE}/cancel`, at(id)));
+          return unwrap(api.POST(`${BASE}/cancel`, at(id)));
         case "retry":
-          return asked(api.POST(`${BASE}/retry`, at(id)));
+          return unwrap(api.POST(`${BASE}/retry`, at(id)));
         case "mark_ready":
-          return asked(api.POST(`${BASE}/pull-request/ready`, at(id)));
+          return unwrap(api.POST(`${BASE}/pull-request/ready`, at(id)));
       }
     },
     onSettled: refresh,
   });
-  // A retry that waits is ended by a new attempt only.
+  // Only a new attempt ends the wait before a retry.
   const retryNow = useMutation({
     mutationFn: async () => {
-      await asked(api.POST(`${BASE}/pause`, at(id)));
-      return asked(api.POST(`${BASE}/resume`, at(id)));
+      await unwrap(api.POST(`${BASE}/pause`, at(id)));
+      return unwrap(api.POST(`${BASE}/resume`, at(id)));
     },
     onSettled: refresh,
   });
   const retryFrom = useMutation({
-    mutationFn: (from_step: string) => asked(api.POST(`${BASE}/retry`, { ...at(id), body: { from_step } })),
+    mutationFn: (from_step: string) => unwrap(api.POST(`${BASE}/retry`, { ...at(id), body: { from_step } })),
     onSettled: refresh,
   });
   const change = useMutation({
     mutationFn: (body: { title?: string; model?: string; budget_usd?: number }) =>
-      asked(api.PATCH(BASE, { ...at(id), body })),
+      unwrap(api.PATCH(BASE, { ...at(id), body })),
     onSettled: refresh,
   });
   const decide = useMutation({
@@ -66,7 +66,7 @@ export function useControl(id: string) {
       comment: string;
       rework?: boolean;
     }) =>
-      asked(
+      unwrap(
         api.POST(`${BASE}/approvals/{step}`, {
           params: { path: { agent_work_order_id: id, step } },
           body: { decision, comment, rework },
@@ -76,21 +76,21 @@ export function useControl(id: string) {
   });
   const prompt = useMutation({
     mutationFn: ({ text, mode }: { text: string; mode: "work" | "ask" | null }) =>
-      asked(
+      unwrap(
         api.POST(`${BASE}/prompt`, { ...at(id), body: { agent_work_order_id: id, prompt_text: text, mode } }),
       ),
     onSettled: refresh,
   });
   const withdraw = useMutation({
     mutationFn: (number: number) =>
-      asked(
+      unwrap(
         api.DELETE(`${BASE}/prompts/{number}`, { params: { path: { agent_work_order_id: id, number } } }),
       ),
     onSettled: refresh,
   });
   const merge = useMutation({
     mutationFn: (number: number) =>
-      asked(api.POST("/api/local-forge/pull-requests/{number}/merge", { params: { path: { number } } })),
+      unwrap(api.POST("/api/local-forge/pull-requests/{number}/merge", { params: { path: { number } } })),
     onSettled: () =>
       Promise.all([refresh(), client.invalidateQueries({ queryKey: ["local pull requests"] })]),
   });

@@ -1,4 +1,4 @@
-/** Everything that is said about a diff, as notes in it: what was sent, what waits, and what is being written. */
+/** The notes in a diff: sent comments, pending ones, and the draft. */
 
 import { useMemo } from "react";
 import type { Note, Place } from "@/components/diff/diff-view";
@@ -11,9 +11,9 @@ import { type Comment, type SentComment, sentIn } from "./review";
 export function useNotes(id: string, story: Story) {
   const [comments, setComments] = useStored<Comment[]>(`comments.${id}`, []);
   const [draft, begin] = useDraft<Place | null>(`comment.${id}`, null);
-  // The story grows all the time; a diff is only drawn again when something else is said about it.
-  const told = JSON.stringify(sentIn(story));
-  const sent = useMemo(() => JSON.parse(told) as SentComment[], [told]);
+  // Compared by value: the story changes with every event, the sent comments rarely do.
+  const serialized = JSON.stringify(sentIn(story));
+  const sent = useMemo(() => JSON.parse(serialized) as SentComment[], [serialized]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: to set comments is the same every time
   const notes = useMemo(() => {
     const waiting = comments.map((comment, index) => ({

@@ -1,4 +1,4 @@
-/** How much an order changed, without Journeyman's own records; undefined until it is known. */
+/** The diff stat of an order, without Journeyman's own records; undefined while loading. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Order } from "@/api/client";

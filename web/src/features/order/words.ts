@@ -1,4 +1,4 @@
-/** The names of things as people read them. */
+/** Display names and times. */
 
 /** `open_pull_request` as "Open pull request". */
 export const title = (name: string) => {
@@ -9,6 +9,6 @@ export const title = (name: string) => {
 export const hourAndMinute = (moment: string) =>
   new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 
-/** A time that is worth reading; what took less than a second took none. */
-export const worthTelling = (seconds: number | null | undefined): seconds is number =>
+/** Whether a duration is long enough to show. */
+export const isNotable = (seconds: number | null | undefined): seconds is number =>
   seconds != null && seconds >= 1;

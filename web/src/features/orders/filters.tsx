@@ -21,7 +21,7 @@ const TYPING_MS = 250;
 
 type Props = {
   search: OrdersSearch;
-  /** Of the orders that are shown; those that were verified in this browser are offered too. */
+  /** Those of the listed orders; those verified in this browser are added. */
   repositories: string[];
   onChange: (changes: Partial<OrdersSearch>) => void;
 };

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ListTodo, SearchX } from "lucide-react";
 import { ordersQuery } from "@/api/queries";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { OrderRow } from "@/components/order-row";
 import { Card, Page } from "@/components/page";
 import { Button } from "@/components/ui/button";
@@ -48,7 +48,7 @@ export function OrdersPage() {
         repositories={data?.agent_work_orders.map((order) => order.repository_url) ?? []}
         onChange={change}
       />
-      {error && !data ? <Trouble fault={error} onRetry={() => void refetch()} /> : null}
+      {error && !data ? <ErrorMessage fault={error} onRetry={() => void refetch()} /> : null}
       {!data && !error && <SkeletonRows rows={8} />}
       {data && !data.agent_work_orders.length && (
         <Card>

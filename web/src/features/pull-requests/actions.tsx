@@ -4,9 +4,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
 import { useState } from "react";
-import { api, asked, problemOf, type ShownPullRequest } from "@/api/client";
+import { api, problemOf, type ShownPullRequest, unwrap } from "@/api/client";
 import { keys } from "@/api/queries";
-import { Trouble } from "@/components/feedback";
+import { ErrorMessage } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toast";
@@ -43,7 +43,7 @@ export function Actions({ pull }: { pull: ShownPullRequest }) {
       {allowed.includes("merge") && isConflict && (
         <MergeConflict pull={pull} problem={problemOf(merge.error)} />
       )}
-      {merge.isError && !isConflict && <Trouble fault={merge.error} onRetry={() => setAsking(true)} />}
+      {merge.isError && !isConflict && <ErrorMessage fault={merge.error} onRetry={() => setAsking(true)} />}
       <Dialog
         open={asking}
         onOpenChange={setAsking}
@@ -79,13 +79,13 @@ function usePullRequest({ number, agent_work_order_id }: ShownPullRequest) {
   const merge = useMutation({
     meta: { shown: true },
     mutationFn: () =>
-      asked(api.POST("/api/local-forge/pull-requests/{number}/merge", { params: { path: { number } } })),
+      unwrap(api.POST("/api/local-forge/pull-requests/{number}/merge", { params: { path: { number } } })),
     onSuccess: ({ base }) => toast(`Merged into ${base}`),
     onSettled: refresh,
   });
   const ready = useMutation({
     mutationFn: () =>
-      asked(
+      unwrap(
         api.POST("/api/agent-work-orders/{agent_work_order_id}/pull-request/ready", {
           params: { path: { agent_work_order_id: id } },
         }),

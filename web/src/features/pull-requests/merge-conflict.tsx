@@ -2,9 +2,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { GitMergeConflict } from "lucide-react";
 import type { Problem, ShownPullRequest } from "@/api/client";
 import { Button } from "@/components/ui/button";
+import { plainText } from "@/lib/advice";
 import { keepDraft } from "@/lib/draft";
 
-/** Why it could not be merged, and the two ways on: by hand, or with an order that begins from the base as it is now. */
+/** A merge conflict, and the two ways to resolve it: by hand, or with a new order from the current base. */
 export function MergeConflict({ pull, problem }: { pull: ShownPullRequest; problem: Problem }) {
   const navigate = useNavigate();
   const { branch, base, repository_url, title } = pull;
@@ -24,7 +25,7 @@ export function MergeConflict({ pull, problem }: { pull: ShownPullRequest; probl
         <GitMergeConflict aria-hidden className="size-4 shrink-0 text-destructive" />
         <span className="min-w-0 break-words">{problem.detail}</span>
       </p>
-      <p className="mt-1 text-[13px] text-muted-foreground">{problem.hint}</p>
+      <p className="mt-1 text-[13px] text-muted-foreground">{plainText(problem.hint)}</p>
       <details className="mt-3 text-[13px]">
         <summary className="cursor-pointer">Resolve it by hand</summary>
         <pre className="mt-2 overflow-x-auto rounded-md border bg-muted/60 p-3 font-mono text-xs">

@@ -2,21 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { diffQuery, localPullRequestQuery } from "@/api/queries";
-import { SkeletonRows, Trouble } from "@/components/feedback";
+import { ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { Card, Page } from "@/components/page";
 import { PullRequestState } from "@/components/pull-request-state";
 import { withoutMarkup } from "@/lib/format";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 import { Actions } from "./actions";
 import { Commits } from "./commits";
 
-const Markdown = patient(() => import("@/components/markdown"));
-const DiffView = patient(() => import("@/components/diff/diff-view"));
+const Markdown = lazyWithRetry(() => import("@/components/markdown"));
+const DiffView = lazyWithRetry(() => import("@/components/diff/diff-view"));
 
 export function PullRequestPage() {
   const number = Number((useParams({ strict: false }) as { number: string }).number);
   const { data, error, refetch } = useQuery(localPullRequestQuery(number));
-  if (error && !data) return <Trouble fault={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorMessage fault={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
       <Page wide title={`Pull request #${number}`}>

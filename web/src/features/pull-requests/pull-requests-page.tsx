@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitPullRequest } from "lucide-react";
 import { localPullRequestsQuery } from "@/api/queries";
-import { Empty, SkeletonRows, Trouble } from "@/components/feedback";
+import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { Card, Page } from "@/components/page";
 import { PullRequestState } from "@/components/pull-request-state";
 import { repositoryName } from "@/lib/format";
@@ -11,7 +11,7 @@ export function PullRequestsPage() {
   const { data, error, refetch } = useQuery(localPullRequestsQuery);
   return (
     <Page title="Local forge" note="Pull requests of repositories on this machine">
-      {error && !data && <Trouble fault={error} onRetry={() => void refetch()} />}
+      {error && !data && <ErrorMessage fault={error} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows />}
       {data && !data.pull_requests.length && (
         <Card>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { agentsQuery, healthQuery, sandboxesQuery } from "@/api/queries";
 import { Card } from "@/components/page";
+import { plainText } from "@/lib/advice";
 import { Readiness } from "./readiness";
 import { Section } from "./section";
 
@@ -16,12 +17,12 @@ export function Installed() {
       <Card className="divide-y">
         {agents.map(({ name, version, ready, needs }) => (
           <Readiness key={name} name={`Agent ${name}`} ready={ready}>
-            {ready ? version : needs}
+            {ready ? version : plainText(needs) || "Not installed on this server."}
           </Readiness>
         ))}
         {sandboxes.map(({ sandbox_type, isolation, ready, needs }) => (
           <Readiness key={sandbox_type} name={`Sandbox ${sandbox_type}`} ready={ready}>
-            {ready ? isolation : needs}
+            {ready ? isolation : plainText(needs) || "Not available on this server."}
           </Readiness>
         ))}
       </Card>

@@ -5,15 +5,15 @@ import { Card } from "@/components/page";
 import { Readiness } from "./readiness";
 import { Section } from "./section";
 
-/** Of providers and of the forge; not the one that `jm` shows to its server. */
+/** Keys of providers and of the forge, not those of Journeyman itself. */
 const IS_KEY = /^(?!JOURNEYMAN_).*(_API_KEY|_TOKEN)$/;
 const ID = "keys";
 
-/** Which keys the server has, and how it gets one. They are not entered here: there is nowhere to keep them yet. */
+/** Which keys the server has, and how to add one. They cannot be entered here yet. */
 export function Keys() {
   const settings = useQuery(settingsQuery).data?.settings ?? [];
   const home = settings.find(({ name }) => name === "JOURNEYMAN_HOME")?.value ?? "";
-  // It is drawn after the router looked for the place that the address names.
+  // The section is rendered after the router has looked for the hash.
   useEffect(() => {
     if (location.hash === `#${ID}`) document.getElementById(ID)?.scrollIntoView();
   }, []);

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed } from "lucide-react";
 
 type Props = { name: string; ready: boolean; children?: string };
 
-/** One thing that is there, or is not, and then what it needs. */
+/** Whether one thing is ready, and a note. */
 export function Readiness({ name, ready, children }: Props) {
   return (
     <div className="flex items-start gap-2.5 px-4 py-2 text-[13px]">

@@ -16,7 +16,7 @@ import { Keys } from "./keys";
 import { Server } from "./server";
 import { DAYS, Spending } from "./spending";
 
-/** Drawn at once when all of it is known, so that nothing moves under the reader. */
+/** Rendered once everything is loaded, to avoid layout shifts. */
 export function SettingsPage() {
   const isReady = useQueries({
     queries: [agentsQuery, sandboxesQuery, workflowsQuery, healthQuery, settingsQuery, spendingQuery(DAYS)],

@@ -1,4 +1,4 @@
-/** What all orders spent on models, beside what they may. Days are of UTC, as the server counts them. */
+/** What all orders spent on models, and the limits. Days are in UTC, as on the server. */
 
 import { useQuery } from "@tanstack/react-query";
 import { spendingQuery } from "@/api/queries";
@@ -15,7 +15,7 @@ export function Spending() {
   return (
     <Section
       title="Spending"
-      note="On models, by all orders. An order that would exceed a limit stops. Limits are JOURNEYMAN_BUDGET_PER_DAY_USD and JOURNEYMAN_BUDGET_TOTAL_USD."
+      note="Model costs of all orders. An order that would exceed a limit stops. The server's settings below set the limits."
     >
       {data && (
         <Card className="flex flex-col gap-4 p-4 text-[13px]">

@@ -1,4 +1,4 @@
-/** The steps of a workflow from left to right, with how far an order has come where one is shown. */
+/** The graph of a workflow's steps, with the progress of an order where one is chosen. */
 
 import { Graph as Layout, layout } from "@dagrejs/dagre";
 import {
@@ -24,7 +24,7 @@ type StepNode = Node<{ step: WorkflowStep; done?: Step }, "step">;
 const WIDTH = 168;
 const HEIGHT = 64;
 const MARGIN = 20;
-/** Below it, nobody can read the steps. */
+/** Below it the steps are not legible. */
 const LEAST_ZOOM = 0.7;
 
 const LOOKS: Record<Step["status"], string> = {
@@ -96,7 +96,7 @@ export default function Graph({ steps, done = {} }: { steps: WorkflowStep[]; don
 
 type Size = { clientWidth: number; clientHeight: number };
 
-/** All of it where that can be read; else its beginning, from where one moves on. */
+/** The whole graph where it is legible; else its beginning. */
 export function openingView(nodes: StepNode[], frame: Size | null): Viewport {
   const { clientWidth: width, clientHeight: height } = frame ?? { clientWidth: 0, clientHeight: 0 };
   const right = Math.max(...nodes.map(({ position }) => position.x + WIDTH));

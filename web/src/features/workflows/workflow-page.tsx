@@ -9,9 +9,9 @@ import { OrderRow } from "@/components/order-row";
 import { Output } from "@/components/output";
 import { Card, Page } from "@/components/page";
 import { Picker } from "@/components/ui/picker";
-import { patient } from "@/lib/patient";
+import { lazyWithRetry } from "@/lib/lazy";
 
-const Graph = patient(() => import("./graph"));
+const Graph = lazyWithRetry(() => import("./graph"));
 
 export function WorkflowPage() {
   const { name } = useParams({ strict: false }) as { name: string };

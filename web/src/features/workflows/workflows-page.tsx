@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight, Hand } from "lucide-react";
 import type { WorkflowChoice } from "@/api/client";
 import { workflowsQuery } from "@/api/queries";
-import { SkeletonRows, Trouble } from "@/components/feedback";
+import { ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { Card, Page } from "@/components/page";
 
 /** Each workflow once, with its other names. */
@@ -22,7 +22,7 @@ export function WorkflowsPage() {
       title="Workflows"
       note="The steps an order goes through. Add your own as YAML files in the workflows directory of the server's home."
     >
-      {error && !data && <Trouble fault={error} onRetry={() => void refetch()} />}
+      {error && !data && <ErrorMessage fault={error} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows />}
       {data && (
         <Card className="divide-y overflow-hidden">

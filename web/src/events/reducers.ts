@@ -1,4 +1,4 @@
-/** What one event adds to a story, or changes in it, where that takes more than a line. */
+/** Reducers of single events that take more than a line. */
 
 import { rested } from "./clock";
 import { addRetry, change, cutOffAll, endAttempt, tryAgain } from "./endings";
@@ -35,14 +35,14 @@ export function addText(story: Story, event: Of<"agent_text">, at: At) {
   }
 }
 
-/** The answer is told whole after it streamed; it is shown once. */
+/** The whole answer follows its streamed text; it is shown once. */
 export function addAnswer(story: Story, event: Of<"agent_answered">, at: At) {
   const streamed = story.items.findLast((item) => item.kind === "text" && item.step === event.step);
   if (streamed?.kind === "text" && streamed.text.trim().endsWith(event.text.trim())) return;
   story.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
 }
 
-/** Another attempt goes on in the same row; the same attempt again means that the server went away. */
+/** Another attempt continues in the same row; the same attempt again means that the server restarted. */
 export function startStep(story: Story, event: Of<"step_started">, at: At) {
   const index = story.open.steps[event.step];
   const open = index === undefined ? undefined : story.items[index];
@@ -52,7 +52,7 @@ export function startStep(story: Story, event: Of<"step_started">, at: At) {
     return tryAgain(story, event.step);
   }
   if (open) {
-    // Nothing was told while it was away, and nothing was worked on.
+    // The time without events does not count as active.
     story.work = { ...rested(story.work, story.lastAt), since: event.timestamp };
     cutOffAll(story, "interrupted");
     story.items.push({
@@ -102,7 +102,7 @@ export function startSubtask(story: Story, { step, number, of, title }: Of<"subt
     }) - 1;
 }
 
-/** A subtask's commit belongs to its row; Journeyman's own records are told by what they record. */
+/** A subtask's commit is shown in its row; commits of Journeyman's own records are not shown. */
 export function addCommit(story: Story, event: Of<"git_commit_created">, at: At) {
   const subject = event.message.split("\n")[0] ?? "";
   if (event.phase === "planning" || subject.startsWith("Record test results")) return;
@@ -127,7 +127,7 @@ export function addCommit(story: Story, event: Of<"git_commit_created">, at: At)
 
 const COMING = /; trying again in .*$/;
 
-/** A call of the model that is tried again is a retry like any other. */
+/** A model call that is retried is a retry like any other. */
 export function notice(story: Story, event: Of<"agent_notice">, at: At) {
   if (event.wait_seconds == null) {
     story.items.push({ ...at, kind: "system", sign: "notice", text: event.text });
@@ -146,7 +146,7 @@ export function endPrompt(story: Story) {
   story.open.prompt = undefined;
 }
 
-/** What the failure of the order says need not stand at its step too. */
+/** Removes an error message from its step when the order's failure repeats it. */
 export function sayOnce(story: Story, message: string) {
   story.items.forEach((item, index) => {
     if (item.kind === "step" && item.state === "failed" && item.note && message.endsWith(item.note))
@@ -177,7 +177,7 @@ export function pullRequest(
   const wasDraft = story.pullRequest?.draft;
   story.pullRequest = { url: event.github_pull_request_url, number: event.number, draft: event.draft };
   const created = event.type === "github_pull_request_created";
-  // Every push brings it up to date; that is no news.
+  // Updates by a push are not shown.
   if (!created && (event.draft || !wasDraft)) return;
   story.items.push({
     ...at,

@@ -1,9 +1,11 @@
 /**
- * Hints of the server serve every client, and some name a command or a setting. In the browser a person
- * reads what helps here instead, by the kind of fault, or nothing where buttons say it.
+ * Hints of the server serve every client, and some name a command or a setting. In the browser such a sentence
+ * is replaced by what helps here, or left out where the page has a button for it.
  */
 
 const FOR_A_TERMINAL = /`|\bjm [a-z]|\b[A-Z]+_[A-Z_]+\b|(^|\s)--[a-z]/;
+const NAMES_A_KEY = /\b[A-Z]+(_[A-Z]+)*_(KEY|TOKEN)\b/;
+export const ADD_A_KEY = "Settings shows how to add keys and tokens.";
 
 const HELPS: Record<string, string> = {
   transient: "Wait a moment and try again.",
@@ -20,10 +22,15 @@ const HELPS: Record<string, string> = {
   internal: "Try again. If it happens again, copy the details and report them.",
 };
 
-/** The hint where it was written for everybody, else nothing. */
-export const readableHint = (hint: string | null | undefined) =>
-  hint && !FOR_A_TERMINAL.test(hint) ? hint : "";
+/** A text of the server without its sentences for a terminal. */
+export function plainText(text: string | null | undefined): string {
+  const sentences = (text ?? "").split(/(?<=[.!?])\s+/).map((sentence) => {
+    if (!FOR_A_TERMINAL.test(sentence)) return sentence;
+    return NAMES_A_KEY.test(sentence) ? ADD_A_KEY : "";
+  });
+  return [...new Set(sentences.filter(Boolean))].join(" ");
+}
 
-/** What helps against a fault of this kind. */
+/** What helps against an error of this category. */
 export const adviceFor = (category: string, hint: string | null | undefined) =>
-  readableHint(hint) || (HELPS[category] ?? "");
+  plainText(hint) || (HELPS[category] ?? "");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { loadAhead, PartMissing, part, patiently } from "@/lib/patient";
+import { ChunkMissing, importWithRetry, part, preloadAll } from "@/lib/lazy";
 
 const wait = async () => {};
 const failing = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
@@ -10,7 +10,7 @@ it("a part that could not be fetched while the server was away comes when it is 
     asked += 1;
     return asked < 10 ? failing() : "here";
   };
-  expect(await patiently(load, { wait, serverIsThere: async () => false })).toBe("here");
+  expect(await importWithRetry(load, { wait, serverIsThere: async () => false })).toBe("here");
 });
 
 it("a part that is missing while the server answers is given up, and the page is to be reloaded", async () => {
@@ -19,8 +19,8 @@ it("a part that is missing while the server answers is given up, and the page is
     asked += 1;
     return failing();
   };
-  const given = patiently(load, { wait, serverIsThere: async () => true });
-  await expect(given).rejects.toBeInstanceOf(PartMissing);
+  const given = importWithRetry(load, { wait, serverIsThere: async () => true });
+  await expect(given).rejects.toBeInstanceOf(ChunkMissing);
   await expect(given).rejects.toThrow("could not be loaded");
   expect(asked).toBe(3);
 });
@@ -33,6 +33,6 @@ it("parts are loaded ahead of need, with those that they bring, and one that fai
   });
   part(failing);
   part(async () => loaded.push("another page"));
-  await loadAhead(wait);
+  await preloadAll(wait);
   expect(loaded).toEqual(["page", "another page", "panel of the page"]);
 });

@@ -1,8 +1,8 @@
 /**
- * Parts of the program that are loaded when they are first needed, or before, while the browser is idle.
+ * Lazy loading with retries, on demand or ahead while the browser is idle.
  *
- * Somebody may need one just when the server is away: it is asked for again until it comes. One that is
- * missing while the server answers is gone for good, with the version it belonged to.
+ * An import is retried while the server is unreachable. A chunk that is missing while the server responds belongs
+ * to an older version, and the page has to be reloaded.
  */
 
 import { type ComponentType, lazy } from "react";
@@ -11,7 +11,7 @@ import { backoff } from "@/events/feed";
 
 const TRIES_WHILE_THERE = 3;
 
-export class PartMissing extends Problem {
+export class ChunkMissing extends Problem {
   constructor() {
     super(
       0,
@@ -21,7 +21,7 @@ export class PartMissing extends Problem {
   }
 }
 
-/** Asking also tells the connection, and so the person, that the server is away. */
+/** The request also updates the connection store, and so the offline bar. */
 const isThere = () =>
   api.GET("/health").then(
     () => true,
@@ -29,7 +29,7 @@ const isThere = () =>
   );
 const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
 
-export async function patiently<T>(
+export async function importWithRetry<T>(
   load: () => Promise<T>,
   { wait = pause, serverIsThere = isThere } = {},
 ): Promise<T> {
@@ -39,7 +39,7 @@ export async function patiently<T>(
       return await load();
     } catch {
       if (await serverIsThere()) tries += 1;
-      if (tries >= TRIES_WHILE_THERE) throw new PartMissing();
+      if (tries >= TRIES_WHILE_THERE) throw new ChunkMissing();
       await wait(backoff(failures));
     }
   }
@@ -47,14 +47,14 @@ export async function patiently<T>(
 
 const unloaded: (() => Promise<unknown>)[] = [];
 
-/** A part that can be loaded now or ahead of time. */
+/** An import that is retried, and that `preloadAll` loads ahead. */
 export function part<T>(load: () => Promise<T>): () => Promise<T> {
   unloaded.push(load);
-  return () => patiently(load);
+  return () => importWithRetry(load);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as React's own lazy has it
-export const patient = <T extends ComponentType<any>>(load: () => Promise<{ default: T }>) =>
+export const lazyWithRetry = <T extends ComponentType<any>>(load: () => Promise<{ default: T }>) =>
   lazy(part(load));
 
 const idle = () =>
@@ -63,11 +63,11 @@ const idle = () =>
     else setTimeout(done, 200);
   });
 
-/** Load every part, one at a time, and those that they bring, so that no page needs the server for its program. */
-export async function loadAhead(whenIdle = idle) {
+/** Loads every chunk, one at a time, so that no page needs the server for its code. */
+export async function preloadAll(whenIdle = idle) {
   for (let load = unloaded.shift(); load; load = unloaded.shift()) {
     await whenIdle();
-    // One that does not come now is asked for again when it is needed.
+    // A failed one is retried when it is needed.
     await load().catch(() => {});
   }
 }
