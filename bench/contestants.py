@@ -76,7 +76,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman.workflows.schema import StepSpec
 
     redactor = Redactor(settings.secrets())
-    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
+    telemetry.configure_logging(home=settings.home, log_format=settings.log_format, redact=redactor.redact)
     store = database.Database(database.database_url("", settings.home))
     orders = WorkOrders(store, Feed(store), redactor)
     sandboxes = LocalSandboxes(settings)

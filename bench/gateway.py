@@ -175,13 +175,13 @@ async def _keep_door(home: str, provider: str) -> None:
     from journeyman.gateway.ledger import Ledger
     from journeyman.gateway.prices import Prices
     from journeyman.gateway.store import ModelCalls
-    from journeyman.migrations.upgrade import migrate
+    from journeyman.migrations.upgrade import upgrade_tables
     from journeyman.settings import load_settings
 
     environment = {"JOURNEYMAN_HOME": home, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{provider}/v1"}
     settings = load_settings(environment)
     url = database.database_url("", settings.home)
-    migrate(url)
+    upgrade_tables(url)
     door = Door(settings, Ledger(ModelCalls(Database(url)), settings, Prices({})))
     await door.open()
     account = Account(order_id="wo-bench001", round=1, step="build", role="build", agent="any", model=MODEL)

@@ -1,7 +1,6 @@
 """The tables' history and what the two stores share."""
 
 import asyncio
-import sqlite3
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -9,19 +8,35 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, insert, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    String,
+    bindparam,
+    create_engine,
+    insert,
+    literal,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 import journeyman.access.tables
+import journeyman.engine.tables
 import journeyman.events.tables
 import journeyman.forges.tables
 import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401
-from journeyman.database import Database, carry_out, metadata
+from journeyman.database import Database, PlainText, Prepared, UtcDateTime, metadata
 from journeyman.database import database_url as async_url
 from journeyman.errors import StoreUnavailable
 from journeyman.events.tables import event_counters
-from journeyman.migrations.upgrade import migrate, newest_version
+from journeyman.migrations.upgrade import newest_version, upgrade_tables
 from journeyman.work_orders.tables import evidence
 
 
@@ -33,7 +48,7 @@ def _differences(connection: Connection) -> list[object]:
 
 def test_the_migrations_lead_to_the_tables_that_the_code_knows(database_url: str, home: Path) -> None:
     url = async_url(database_url, home)
-    migrate(url)
+    upgrade_tables(url)
     engine = create_engine(url)
     with engine.connect() as connection:
         assert _differences(connection) == []
@@ -42,8 +57,8 @@ def test_the_migrations_lead_to_the_tables_that_the_code_knows(database_url: str
 
 def test_migrating_twice_changes_nothing(database_url: str, home: Path) -> None:
     url = async_url(database_url, home)
-    migrate(url)
-    migrate(url)
+    upgrade_tables(url)
+    upgrade_tables(url)
     engine = create_engine(url)
     with engine.connect() as connection:
         versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
@@ -61,10 +76,10 @@ async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
     except RuntimeError:
         pass
     async with database.reading() as connection:
-        assert (await connection.execute(text("SELECT count(*) FROM event_counters"))).scalar_one() == 0
+        assert (await connection.execute(text("SELECT count(*) FROM event_counters"))).scalar() == 0
 
 
-async def test_what_is_carried_out_is_stored_and_read_as_sqlalchemy_does_it(database: Database) -> None:
+async def test_a_prepared_statement_stores_and_reads_as_any_other(database: Database) -> None:
     elsewhere = timezone(timedelta(hours=5))
     given = [
         {
@@ -82,16 +97,51 @@ async def test_what_is_carried_out_is_stored_and_read_as_sqlalchemy_does_it(data
     ]
     read = select(evidence).order_by(evidence.c.attempt)
     async with database.writing() as connection:
-        assert await carry_out(connection, insert(evidence), given[1:]) == ()
+        assert await connection.execute(Prepared(insert(evidence)), given[2:]) == []
         put = insert(evidence).returning(evidence.c.passed)
-        assert await carry_out(connection, put, given[0]) == [{"passed": True}]
+        assert await connection.execute(Prepared(put), given[0]) == [{"passed": True}]
+        assert await connection.execute(put, given[1]) == [{"passed": None}]
     async with database.reading() as connection:
-        quick = await carry_out(connection, read, {})
-        usual = (await connection.execute(read)).mappings().all()
-    assert [dict(row) for row in quick] == [dict(row) for row in usual]
-    for before, after in zip(given, quick, strict=True):
+        prepared = await connection.execute(Prepared(read))
+        assert prepared == await connection.execute(read)
+        stored = await connection.execute(text("SELECT created_at, summary FROM evidence"))
+    assert len({(row["created_at"], row["summary"]) for row in stored}) == 1
+    for before, after in zip(given, prepared, strict=True):
         expected = before | {"summary": "onetwo"}
         assert {name: after[name] for name in expected} == expected
+
+
+async def test_a_prepared_statement_says_how_many_rows_it_changed(database: Database) -> None:
+    rename = Prepared(
+        update(event_counters)
+        .where(event_counters.c.agent_work_order_id.in_([literal("wo-1"), literal("wo-3")]))
+        .where(event_counters.c.last_sequence == bindparam("number"))
+        .values(holder=bindparam("new"))
+    )
+    counters = [{"agent_work_order_id": f"wo-{n}", "last_sequence": n % 2, "holder": None} for n in range(5)]
+    async with database.writing() as connection:
+        await connection.execute(Prepared(insert(event_counters)), counters)
+        assert (await connection.execute(rename, {"number": 1, "new": "x"})).rowcount == 2
+        assert (await connection.execute(rename, {"number": 7, "new": "x"})).rowcount == 0
+        held = select(event_counters.c.agent_work_order_id).where(event_counters.c.holder == "x")
+        assert (await connection.execute(held)).scalars() == ["wo-1", "wo-3"]
+
+
+async def test_a_parameter_without_a_value_is_refused(database: Database) -> None:
+    one = Prepared(select(event_counters).where(event_counters.c.agent_work_order_id == bindparam("wanted")))
+    with pytest.raises(SQLAlchemyError, match="wanted"):
+        async with database.reading() as connection:
+            await connection.execute(one)
+
+
+def test_every_column_has_a_type_that_prepared_statements_store_and_read() -> None:
+    types = {type(column.type) for table in metadata.tables.values() for column in table.c}
+    native = {String, Integer, Float, PlainText, LargeBinary}
+    assert types <= native | {UtcDateTime, JSON, Boolean}
+
+
+_INSERT = Prepared(insert(event_counters))
+_SELECT = Prepared(select(event_counters))
 
 
 async def test_a_statement_that_fails_half_way_leaves_nothing_to_the_next_writer(database: Database) -> None:
@@ -99,15 +149,15 @@ async def test_a_statement_that_fails_half_way_leaves_nothing_to_the_next_writer
 
     async def write_twice() -> None:
         async with database.writing() as connection:
-            await carry_out(connection, insert(event_counters), counter)
-            await carry_out(connection, insert(event_counters), counter)
+            await connection.execute(_INSERT, counter)
+            await connection.execute(_INSERT, counter)
 
-    with pytest.raises((sqlite3.IntegrityError, IntegrityError)):
+    with pytest.raises(IntegrityError):
         await write_twice()
     async with database.writing() as connection:
-        await carry_out(connection, insert(event_counters), counter)
+        await connection.execute(_INSERT, counter)
     async with database.reading() as connection:
-        assert len(await carry_out(connection, select(event_counters), {})) == 1
+        assert len(await connection.execute(_SELECT)) == 1
 
 
 async def test_many_read_at_once_while_one_writes(database: Database) -> None:
@@ -115,15 +165,15 @@ async def test_many_read_at_once_while_one_writes(database: Database) -> None:
         open_ones = [await readers.enter_async_context(database.reading()) for _ in range(12)]
         async with database.writing() as connection:
             counter = {"agent_work_order_id": "wo-1", "last_sequence": 1, "holder": None}
-            await carry_out(connection, insert(event_counters), counter)
-            assert [await carry_out(each, select(event_counters), {}) for each in open_ones] == [[]] * 12
-        assert [len(await carry_out(each, select(event_counters), {})) for each in open_ones] == [1] * 12
+            await connection.execute(_INSERT, counter)
+            assert [await each.execute(_SELECT) for each in open_ones] == [[]] * 12
+        assert [len(await each.execute(_SELECT)) for each in open_ones] == [1] * 12
 
 
 async def test_sqlite_is_in_wal_mode(home: Path) -> None:
     database = Database(async_url("", home))
     async with database.reading() as connection:
-        assert (await connection.execute(text("PRAGMA journal_mode"))).scalar_one() == "wal"
+        assert (await connection.execute(text("PRAGMA journal_mode"))).scalar() == "wal"
     await database.close()
 
 

@@ -12,7 +12,7 @@ from journeyman import telemetry
 
 def test_an_orders_log_that_cannot_be_written_stops_nothing(home: Path) -> None:
     said = io.StringIO()
-    telemetry.configure(home=home, log_format="json", stream=said)
+    telemetry.configure_logging(home=home, log_format="json", stream=said)
     shutil.rmtree(home / "logs")
     telemetry.log_for_order("wo-1a2b3c4d", "step_started", step="build")
     assert '"event": "step_started"' in said.getvalue()
@@ -21,7 +21,7 @@ def test_an_orders_log_that_cannot_be_written_stops_nothing(home: Path) -> None:
 
 def test_no_secret_gets_into_a_log_whoever_writes_it(home: Path) -> None:
     said = io.StringIO()
-    telemetry.configure(
+    telemetry.configure_logging(
         home=home, log_format="json", stream=said, redact=lambda text: text.replace("hush-hush", "…")
     )
     telemetry.log_for_order("wo-1a2b3c4d", "step_completed", output={"summary": ["it is hush-hush"]})
@@ -34,7 +34,7 @@ def test_no_secret_gets_into_a_log_whoever_writes_it(home: Path) -> None:
 
 def test_what_libraries_log_is_json_too_and_without_secrets(home: Path) -> None:
     out = io.StringIO()
-    telemetry.configure(
+    telemetry.configure_logging(
         home=home, log_format="json", stream=out, redact=lambda text: text.replace("hunter2", "…")
     )
     try:
@@ -53,7 +53,7 @@ def test_what_libraries_log_is_json_too_and_without_secrets(home: Path) -> None:
 
 def test_a_log_on_a_full_disk_stops_nothing(home: Path) -> None:
     full = open("/dev/full", "w", encoding="utf-8", buffering=1)  # noqa: SIM115 - it cannot be closed well
-    telemetry.configure(home=home, log_format="json", stream=full)
+    telemetry.configure_logging(home=home, log_format="json", stream=full)
     telemetry.log_for_order("wo-1a2b3c4d", "step_started", step="build")
     with contextlib.suppress(OSError):
         full.close()
@@ -65,7 +65,7 @@ def test_a_library_with_a_handler_of_its_own_logs_in_the_same_form(home: Path) -
     library = logging.getLogger("library.with.a.handler")
     library.addHandler(logging.StreamHandler(its_own))
     library.propagate = False
-    telemetry.configure(home=home, log_format="json", stream=out)
+    telemetry.configure_logging(home=home, log_format="json", stream=out)
     telemetry.log_through_root(library.name)
     library.warning("cancelled")
     assert json.loads(out.getvalue())["event"] == "cancelled"

@@ -296,7 +296,7 @@ def migrate(settings: Settings) -> None:
     if settings.is_sqlite:
         for name in DATABASES:
             _check_database(settings.home / name)
-    upgrade.migrate(database.database_url(settings.database_url, settings.home))
+    upgrade.upgrade_tables(database.database_url(settings.database_url, settings.home))
 
 
 def _check_database(path: Path) -> None:
@@ -367,7 +367,7 @@ async def _serve(
 
 def _configure(settings: Settings) -> None:
     redact = Redactor(settings.secrets()).redact
-    telemetry.configure(home=settings.home, log_format=settings.log_format, redact=redact)
+    telemetry.configure_logging(home=settings.home, log_format=settings.log_format, redact=redact)
     failpoints.arm(settings.failpoints)
 
 

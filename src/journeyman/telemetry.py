@@ -22,7 +22,7 @@ _log_directory: Path | None = None
 _redact: Callable[[str], str] = str
 
 
-def configure(
+def configure_logging(
     *,
     home: Path | None,
     log_format: Literal["auto", "console", "json"] = "auto",

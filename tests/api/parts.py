@@ -35,7 +35,7 @@ from journeyman.git.mirror import Mirror
 from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import Readiness, Sandbox, SandboxLimits, SandboxProvider, SandboxSpec
 from journeyman.settings import Settings
-from journeyman.work_orders.approvals import Answer
+from journeyman.work_orders.approvals import ApprovalDecision
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.store import OrderFilter, WorkOrders
@@ -110,7 +110,9 @@ class Absent:
     async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder:
         raise Conflict("there is no worker")
 
-    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
+    async def decide(
+        self, order_id: str, step: str | None, decision: ApprovalDecision, comment: str
+    ) -> WorkOrder:
         raise Conflict("there is no worker")
 
     async def clean_up(self, *, dry_run: bool = False) -> list[str]:

@@ -157,7 +157,7 @@ async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: A
         "verify": {"attempts": 2, "passed": True},
     }
     for place, (kind, output) in enumerate(outputs.items()):
-        await busy.services.orders.save_step(
+        await busy.services.orders.steps.save(
             StepRecord(
                 agent_work_order_id=order_id,
                 round=1,
@@ -170,7 +170,7 @@ async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: A
                 output=output,
             )
         )
-    await busy.services.orders.save_evidence(
+    await busy.services.orders.evidence.save(
         Evidence(
             agent_work_order_id=order_id,
             round=1,

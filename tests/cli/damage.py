@@ -5,11 +5,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from journeyman.migrations.upgrade import migrate
+from journeyman.migrations.upgrade import upgrade_tables
 
 
 def used_home(home: Path) -> Path:
-    migrate(f"sqlite:///{home / 'journeyman.db'}")
+    upgrade_tables(f"sqlite:///{home / 'journeyman.db'}")
     (home / "worker-id").write_text("worker-1\n")
     return home
 

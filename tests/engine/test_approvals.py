@@ -57,7 +57,7 @@ async def may_run(resources: WorkerResources, order: WorkOrder) -> bool:
 
 
 async def decisions(resources: WorkerResources, order: WorkOrder) -> list[str]:
-    return [one.decision for one in await resources.orders.approvals(order.agent_work_order_id)]
+    return [one.decision for one in await resources.orders.approvals.of_order(order.agent_work_order_id)]
 
 
 async def test_a_decision_is_taken_while_the_order_is_under_way(

@@ -44,7 +44,7 @@ async def test_a_decision_that_a_crash_kept_from_taking_effect_takes_it_when_rep
         decision="approved",
         requested_at=datetime.now(UTC),
     )
-    await resources.orders.save_approval(decided)
+    await resources.orders.approvals.save(decided)
     changed = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")
     assert (changed.status, changed.attempt) == ("pending", 2)
     again = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")

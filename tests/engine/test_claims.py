@@ -69,7 +69,7 @@ async def test_whoever_lost_an_order_can_write_nothing_more(
         as_worker.emit(order_id, AgentNotice(step="", text="a ghost")),
         as_worker.change(order_id, status="completed"),
         as_worker.change(order_id, title="a ghost's"),
-        as_worker.reopen_steps(order_id, 1, ["plan"]),
+        as_worker.steps.reopen(order_id, 1, ["plan"]),
         as_worker.check_held(order_id),
         claims.save_bundle(as_worker, order_id, Bundle("a", {}, b"")),
     ):
@@ -139,7 +139,7 @@ async def test_an_order_that_rests_is_nobodys(orders: WorkOrders, claims: Claims
     as_worker = orders.held_by(await claims.holder(Attempt.current(order), "a"))
     await as_worker.change(order_id, AgentWorkOrderStarted(round=1), status="running")
     with pytest.raises(Superseded):
-        await orders.change_if_free(order, status="paused")
+        await orders.change_if_unclaimed(order, status="paused")
     await as_worker.change(order_id, status="paused")
     assert (await orders.get(order_id)).worker_id is None
     with pytest.raises(Superseded):

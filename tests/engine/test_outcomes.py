@@ -50,7 +50,7 @@ def a_record(order: WorkOrder, status: str) -> StepRecord:
 async def test_a_step_that_failed_answers_with_all_of_its_outcome(resources: WorkerResources) -> None:
     order = await make(resources, status="running")
     order_id = order.agent_work_order_id
-    await resources.orders.save_step(a_record(order, "failed"))
+    await resources.orders.steps.save(a_record(order, "failed"))
     before = await read_all(resources.orders.database, order_id)
     end = await perform(resources, order_id, Run(LINT), {}, Siblings(["lint"]))
     assert end == Done(
@@ -80,9 +80,9 @@ async def test_the_next_attempt_asks_anew_about_what_was_not_completed(
 ) -> None:
     workflow = {"name": "own", "description": "", "steps": [LINT.model_dump(mode="json")]}
     order = await make(resources, status="paused", workflow=workflow)
-    await resources.orders.save_step(a_record(order, status))
+    await resources.orders.steps.save(a_record(order, status))
     await requeue(resources.orders, order.agent_work_order_id, after="pause")
-    [record] = await resources.orders.steps(order.agent_work_order_id)
+    [record] = await resources.orders.steps.of_order(order.agent_work_order_id)
     assert record.status == "waiting"
 
 
@@ -98,7 +98,7 @@ async def test_what_is_prepared_is_remembered_by_the_claim_it_was_prepared_under
     first = resources.held_by(await resources.claims.holder(attempt, "worker-1"))
     prepared = await begin_round(first, attempt)
     assert prepared.status == "completed"
-    assert await resources.orders.steps(order_id) == [], "it is shown to nobody"
+    assert await resources.orders.steps.of_order(order_id) == [], "it is shown to nobody"
     repository.rename(tmp_path / "away")
     restarted = resources.held_by(await resources.claims.holder(attempt, "worker-1"))
     assert await begin_round(restarted, attempt) == prepared

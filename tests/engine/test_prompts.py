@@ -37,5 +37,5 @@ def test_the_orders_own_workflow_stays_what_it_was() -> None:
     )
     changes = next_round(order, prompt, 5)
     assert "workflow" not in changes
-    assert changes["round_workflow"]["name"] == "agent_workflow_answer"
+    assert (changes["round_workflow"] or {})["name"] == "agent_workflow_answer"
     assert (changes["round"], changes["attempt"]) == (5, order.attempt + 1)

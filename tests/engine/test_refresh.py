@@ -21,6 +21,7 @@ from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import Mirror
 from journeyman.git.remote_branch import newest_head
 from journeyman.git.workspace import Workspace
+from journeyman.work_orders.changes import OrderChanges
 from journeyman.work_orders.order import Status, WorkOrder
 from journeyman.work_orders.repositories import Repository
 from tests.git.repositories import ADA, git, make_repository, remote_of
@@ -87,7 +88,7 @@ async def commit(workspace: Workspace, order_id: str, name: str) -> str:
     return commit_sha
 
 
-async def counts(workspace: Workspace, order_id: str) -> dict[str, int]:
+async def counts(workspace: Workspace, order_id: str) -> OrderChanges:
     base = workspace.base_commit_sha
     return (await workspace.mirror.progress(order_id, workspace.branch, base)).counts
 
@@ -101,13 +102,9 @@ async def case(resources: WorkerResources, tmp_path: Path) -> Case:
     _, workspace = await resources.checkout.prepare(order)
     pushed = await commit(workspace, order_id, "work.txt")
     await workspace.push(remote_of(source), expected_sha=None)
-    await resources.orders.change(
-        order_id,
-        status="completed",
-        verification="passed",
-        pushed_commit_sha=pushed,
-        **await counts(workspace, order_id),
-    )
+    changes = await counts(workspace, order_id)
+    changes.update({"status": "completed", "verification": "passed", "pushed_commit_sha": pushed})
+    await resources.orders.change(order_id, **changes)
     return Case(resources, source, workspace, order_id, pushed)
 
 

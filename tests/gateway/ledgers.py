@@ -56,4 +56,4 @@ async def store_order(database: Database, **fields: Any) -> str:
 async def rows_in(database: Database) -> list[dict[str, Any]]:
     async with database.reading() as connection:
         found = await connection.execute(select(model_calls).order_by(model_calls.c.started_at))
-        return [dict(row) for row in found.mappings()]
+        return [dict(row) for row in found]

@@ -308,13 +308,13 @@ async def test_the_total_is_known_without_reading_the_calls_that_are_over(databa
             await connection.execute(insert(model_calls), {"most_usd": None, **row})
         if not database.is_sqlite:
             await connection.execute(text("ANALYZE model_calls"))
-    query = TOTAL_UNDER_WAY.compile()
+    query = TOTAL_UNDER_WAY.statement.compile()
     long_ago = now - timedelta(hours=1)
     values = {**query.params, "long_ago": str(long_ago) if database.is_sqlite else long_ago}
     explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)"
     async with database.reading() as connection:
-        found = (await connection.execute(text(f"{explain} {query}"), values)).all()
-    plan = "\n".join(str(row[-1]) for row in found)
+        found = await connection.execute(text(f"{explain} {query}"), values)
+    plan = "\n".join(str([*row.values()][-1]) for row in found)
     assert "ix_model_calls_under_way" in plan, plan
     assert "Seq Scan" not in plan
     if not database.is_sqlite:

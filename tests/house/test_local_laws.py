@@ -17,7 +17,8 @@ _LIBRARIES: dict[str, Callable[[Module], bool]] = {
     "starlette": lambda module: module.room == "api" or module.path.startswith("gateway/door/"),
     "sqlalchemy": lambda module: (
         module.room in ("database", "migrations")
-        or module.path.rpartition("/")[2] in ("tables.py", "store.py", "log.py")
+        or module.path.endswith(("/tables.py", "/store.py", "/log.py"))
+        or "/store/" in module.path
     ),
 }
 _IMPLEMENTATIONS = (
@@ -142,6 +143,7 @@ def test_a_broken_local_law_is_found(
         ("api/live.py", "from starlette.websockets import WebSocket"),
         ("gateway/door/door.py", "from starlette.requests import Request"),
         ("migrations/versions/0001_first.py", "import sqlalchemy"),
+        ("work_orders/store/prompts.py", "from sqlalchemy import select"),
         ("forges/local.py", "from journeyman.forges.github import GitHubForge"),
         ("api/services.py", "from journeyman.forges.base import Forge"),
         ("database.py", "import sqlalchemy\ntry:\n    f()\nexcept BaseException:\n    undo()\n    raise"),

@@ -11,8 +11,9 @@ from journeyman.database import Database
 from journeyman.errors import Conflict, NotFound
 from journeyman.events import log
 from journeyman.events.feed import Feed
-from journeyman.events.types import AgentText, AgentWorkOrderStarted, Event, WorkflowPhaseStarted
+from journeyman.events.types import AgentText, AgentWorkOrderStarted, WorkflowPhaseStarted
 from journeyman.work_orders.approvals import Approval
+from journeyman.work_orders.changes import DecidedChange
 from journeyman.work_orders.order import Evidence, StepRecord, Usage, WorkOrder
 from journeyman.work_orders.store import OrderFilter, WorkOrders
 from tests.work_orders.orders import an_order
@@ -34,9 +35,9 @@ async def test_what_agents_said_is_counted_by_its_room_and_nothing_else_is(order
     order_id = order.agent_work_order_id
     await orders.create(order)
     await orders.emit(order_id, WorkflowPhaseStarted(phase="planning"))
-    assert await orders.said_bytes(order_id) == 0
+    assert await orders.chatter_bytes(order_id) == 0
     await orders.emit(order_id, AgentText(step="build", text="word " * 1000))
-    assert 5000 <= await orders.said_bytes(order_id) < 5200
+    assert 5000 <= await orders.chatter_bytes(order_id) < 5200
 
 
 async def test_an_unknown_order_is_not_found(orders: WorkOrders) -> None:
@@ -131,13 +132,13 @@ async def test_usage_adds_up_on_step_and_order_and_unknown_cost_stays_unknown(or
         attempts=1,
         started_at=datetime.now(UTC),
     )
-    await orders.save_step(record)
-    await orders.add_usage(order_id, 1, "build", Usage(10, 2, 1, None))
+    await orders.steps.save(record)
+    await orders.usage.add(order_id, 1, "build", Usage(10, 2, 1, None))
     assert (await orders.get(order_id)).cost_usd is None
-    await orders.add_usage(order_id, 1, "build", Usage(5, 1, 0, 0.25))
-    await orders.save_step(replace(record, status="completed", output={"x": 1}))
+    await orders.usage.add(order_id, 1, "build", Usage(5, 1, 0, 0.25))
+    await orders.steps.save(replace(record, status="completed", output={"x": 1}))
     order = await orders.get(order_id)
-    [step] = await orders.steps(order_id)
+    [step] = await orders.steps.of_order(order_id)
     assert (order.tokens_in, order.tokens_out, order.tokens_cache_read, order.cost_usd) == (15, 3, 1, 0.25)
     assert (step.tokens_in, step.cost_usd, step.status, step.output) == (15, 0.25, "completed", {"x": 1})
 
@@ -156,9 +157,9 @@ async def test_evidence_of_the_same_attempt_is_replaced(orders: WorkOrders) -> N
         summary="1 failed",
         created_at=datetime.now(UTC),
     )
-    await orders.save_evidence(record)
-    await orders.save_evidence(replace(record, passed=True), verification="passed")
-    assert [one.passed for one in await orders.evidence(order.agent_work_order_id)] == [True]
+    await orders.evidence.save(record)
+    await orders.evidence.save(replace(record, passed=True), verification="passed")
+    assert [one.passed for one in await orders.evidence.of_order(order.agent_work_order_id)] == [True]
     assert (await orders.get(order.agent_work_order_id)).verification == "passed"
 
 
@@ -211,10 +212,10 @@ async def test_only_a_step_of_the_current_round_counts_as_begun(orders: WorkOrde
         attempts=1,
         started_at=now,
     )
-    await orders.save_step(replace(record, round=1, status="completed", completed_at=now))
-    assert await orders.current_step(order_id, "build") is None
-    await orders.save_step(record)
-    assert await orders.current_step(order_id, "build") == record
+    await orders.steps.save(replace(record, round=1, status="completed", completed_at=now))
+    assert await orders.steps.current(order_id, "build") is None
+    await orders.steps.save(record)
+    assert await orders.steps.current(order_id, "build") == record
 
 
 async def test_a_decision_takes_the_place_of_its_question(orders: WorkOrders) -> None:
@@ -225,9 +226,9 @@ async def test_a_decision_takes_the_place_of_its_question(orders: WorkOrders) ->
         commit_sha="a" * 40,
         requested_at=datetime.now(UTC),
     )
-    await orders.save_approval(approval)
-    await orders.save_approval(replace(approval, decision="approved", comment="yes"))
-    [known] = await orders.approvals("wo-1")
+    await orders.approvals.save(approval)
+    await orders.approvals.save(replace(approval, decision="approved", comment="yes"))
+    [known] = await orders.approvals.of_order("wo-1")
     assert (known.decision, known.comment) == ("approved", "yes")
 
 
@@ -236,12 +237,12 @@ async def test_a_change_is_decided_by_what_the_order_is_in_that_moment(orders: W
     await orders.create(order)
     await orders.change(order.agent_work_order_id, title="Meanwhile")
 
-    def refuse(now: WorkOrder) -> tuple[list[Event], dict[str, str]]:
+    def refuse(now: WorkOrder) -> DecidedChange:
         raise Conflict(f"it is called {now.title}")
 
     with pytest.raises(Conflict, match="Meanwhile"):
-        await orders.change_as_it_is(order.agent_work_order_id, refuse)
-    changed = await orders.change_as_it_is(
+        await orders.change_with(order.agent_work_order_id, refuse)
+    changed = await orders.change_with(
         order.agent_work_order_id, lambda now: ([], {"title": f"{now.title}, again"})
     )
     assert changed.title == "Meanwhile, again"

@@ -1,7 +1,7 @@
 """Take secrets out of text before it is stored, logged or shown.
 
-No secret enters a sandbox, so none should ever come out of one; this is the second lock on the
-same door. Values are replaced plain, URL-quoted, in hex and in base64, as JSON writes them.
+No secret enters a sandbox, so none should ever come out of one; this is the second line of defence.
+Values are replaced plain, URL-quoted, in hex and in base64, and as JSON escapes them.
 """
 
 import base64

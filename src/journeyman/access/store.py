@@ -52,7 +52,7 @@ class AnsweredRequests:
             )
             if taken.scalar() is not None:
                 return None
-            row = (await connection.execute(select(table).where(_is(key)))).mappings().one()
+            row = (await connection.execute(select(table).where(_is(key))))[0]
         if row["status"] is None:
             return Earlier(row["request_digest"], None, reserved_id=row["body"])
         return Earlier(row["request_digest"], StoredResponse(row["status"], row["content_type"], row["body"]))
@@ -70,7 +70,7 @@ class AnsweredRequests:
     async def count_before(self, moment: datetime) -> int:
         async with self._database.reading() as connection:
             query = select(func.count()).select_from(table).where(table.c.created_at < moment)
-            return int((await connection.execute(query)).scalar_one())
+            return int((await connection.execute(query)).scalar())
 
     async def forget_before(self, moment: datetime) -> None:
         async with self._database.writing() as connection:

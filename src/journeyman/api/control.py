@@ -15,7 +15,7 @@ from journeyman.api.services import Given
 from journeyman.api.submission import check_choices, check_room
 from journeyman.api.work_orders import Order
 from journeyman.errors import InvalidInput
-from journeyman.work_orders.approvals import Answer
+from journeyman.work_orders.approvals import ApprovalDecision
 from journeyman.work_orders.order import check_prompt
 
 router = APIRouter(prefix="/api/agent-work-orders/{agent_work_order_id}", tags=["control"])
@@ -98,7 +98,7 @@ class ApprovalViews(BaseModel):
 @router.get("/approvals")
 async def approvals(order: Order, services: Given) -> ApprovalViews:
     """What was asked of people, and what they decided, oldest first."""
-    found = await services.orders.approvals(order.agent_work_order_id)
+    found = await services.orders.approvals.of_order(order.agent_work_order_id)
     return ApprovalViews(
         agent_work_order_id=order.agent_work_order_id,
         approvals=[ApprovalView.model_validate(one) for one in found],
@@ -110,7 +110,7 @@ async def decide(order: Order, step: NameText, request: DecisionRequest, service
     """Approve or reject a step; the decision is bound to the commit that the branch is at."""
     if request.decision == "approve" and request.rework:
         raise InvalidInput("what is approved needs no rework", hint="Reject it, or leave rework out.")
-    refused: Answer = "rework" if request.rework else "rejected"
-    decision: Answer = "approved" if request.decision == "approve" else refused
+    refused: ApprovalDecision = "rework" if request.rework else "rejected"
+    decision: ApprovalDecision = "approved" if request.decision == "approve" else refused
     comment = check_prompt(request.comment)
     return OneWorkOrder.of(await services.control.decide(order.agent_work_order_id, step, decision, comment))

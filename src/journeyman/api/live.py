@@ -72,7 +72,9 @@ async def _until_finished(services: Services, order: WorkOrder, after: int) -> A
         if not (await services.orders.get(order_id)).is_finished:
             return True
         # A prompt that waits begins a round as soon as a worker looks.
-        return not any(prompt.status == "queued" for prompt in await services.orders.prompts(order_id))
+        return not any(
+            prompt.status == "queued" for prompt in await services.orders.prompts.of_order(order_id)
+        )
 
     at_rest = order.is_at_rest and after > 0
     if at_rest and await ends_at(after):

@@ -66,7 +66,7 @@ async def prompt(order: Order, request: PromptRequest, services: Given) -> Promp
         repository = repository_of(order, services.settings)
         looking = check_still_open(services.orders, services.forges[repository.forge], repository, order)
         await in_time(looking, repository)
-    added = await services.orders.add_prompt(order.agent_work_order_id, text, mode)
+    added = await services.orders.prompts.add(order.agent_work_order_id, text, mode)
     services.control.wake()
     begins = "now" if order.is_finished else f"when the order, which is {order.status}, has come to its end"
     return PromptAnswer(
@@ -84,7 +84,7 @@ async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
     sorted_prompt = await services.models.small.wish(order, text)
     if sorted_prompt.answer is not None:
         counted = services.models.small.told("prompt", sorted_prompt.answer)
-        await services.orders.add_usage(
+        await services.orders.usage.add(
             order.agent_work_order_id, order.round, "prompt", sorted_prompt.answer.usage, counted
         )
     if sorted_prompt.value is not None:
@@ -96,7 +96,7 @@ async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
 
 @router.get("/prompts")
 async def prompts(order: Order, services: Given) -> PromptViews:
-    found = await services.orders.prompts(order.agent_work_order_id)
+    found = await services.orders.prompts.of_order(order.agent_work_order_id)
     return PromptViews(
         agent_work_order_id=order.agent_work_order_id,
         prompts=[PromptView.model_validate(one) for one in found],
@@ -108,5 +108,5 @@ async def cancel_prompt(
     order: Order, number: Annotated[int, Path(ge=1, le=2**31 - 1), InDigits], services: Given
 ) -> PromptViews:
     """Withdraw a prompt that has not become a round yet."""
-    await services.orders.cancel_prompt(order.agent_work_order_id, number)
+    await services.orders.prompts.cancel(order.agent_work_order_id, number)
     return await prompts(order, services)

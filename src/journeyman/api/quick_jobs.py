@@ -80,7 +80,7 @@ async def job_status(job: Job) -> JobStatus:
 
 @router.get("/result/{job_id}")
 async def job_result(job: Job, services: Given) -> JobResult:
-    steps = await services.orders.steps(job.agent_work_order_id)
+    steps = await services.orders.steps.of_order(job.agent_work_order_id)
     plan, checks = _newest_output(steps, "plan"), _newest_output(steps, "verify")
     return JobResult(
         job_id=job.agent_work_order_id,

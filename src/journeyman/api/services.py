@@ -20,7 +20,7 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.git.mirror import Mirror
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
-from journeyman.work_orders.approvals import Answer
+from journeyman.work_orders.approvals import ApprovalDecision
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.catalog import WorkflowCatalog
@@ -47,7 +47,9 @@ class Control(Protocol):
 
     async def fork(self, order_id: str, step: str, *, prompt: str | None, **changes: Any) -> WorkOrder: ...
 
-    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
+    async def decide(
+        self, order_id: str, step: str | None, decision: ApprovalDecision, comment: str
+    ) -> WorkOrder:
         """Take a person's decision on a step that waits for it; None means the one that does."""
         ...
 

@@ -42,7 +42,7 @@ from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
-from journeyman.work_orders.store import Decision, OrderFilter
+from journeyman.work_orders.store import DecidedChange, OrderChanges, OrderFilter
 
 router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
 
@@ -96,15 +96,21 @@ async def show(order: Order, services: Given) -> OneWorkOrder:
 @router.patch("/{agent_work_order_id}")
 async def change(order: Order, request: WorkOrderChange, services: Given) -> OneWorkOrder:
     """Give the order another name, model or budget."""
-    changes = request.model_dump(exclude_none=True)
+    changes: OrderChanges = {}
     if request.title is not None:
         changes["title"] = request.title.strip()
-    event = AgentWorkOrderChanged(**changes)
-    if "budget_usd" in request.model_fields_set and request.budget_usd is None:
-        changes["budget_usd"] = None
-        event = AgentWorkOrderChanged(**changes, budget_removed=True)
+    if request.model is not None:
+        changes["model"] = request.model
+    if "budget_usd" in request.model_fields_set:
+        changes["budget_usd"] = request.budget_usd
+    event = AgentWorkOrderChanged(
+        title=changes.get("title"),
+        model=request.model,
+        budget_usd=request.budget_usd,
+        budget_removed="budget_usd" in changes and request.budget_usd is None,
+    )
 
-    def decide(now: WorkOrder) -> Decision:
+    def decide(now: WorkOrder) -> DecidedChange:
         if request.model is not None and "change_model" not in allowed_actions(now):
             raise Conflict(
                 "the order is running, and its model cannot change while it generates",
@@ -114,7 +120,7 @@ async def change(order: Order, request: WorkOrderChange, services: Given) -> One
 
     if changes:
         await check_choices(services, order, model=request.model)
-        order = await services.orders.change_as_it_is(order.agent_work_order_id, decide)
+        order = await services.orders.change_with(order.agent_work_order_id, decide)
     return OneWorkOrder.of(order)
 
 
@@ -125,7 +131,7 @@ async def git_progress(order: Order, services: Given) -> GitProgress:
     if order.base_commit_sha is not None:
         mirror = await services.branches.mirror_of(order)
         in_notes = services.settings.records == "notes"
-        steps = await services.orders.steps(order.agent_work_order_id) if in_notes else []
+        steps = await services.orders.steps.of_order(order.agent_work_order_id) if in_notes else []
         facts = GitFacts.model_validate(
             await mirror.progress(
                 order.agent_work_order_id,
@@ -158,7 +164,7 @@ async def logs(order: Order, query: Annotated[PageQuery, Query()], services: Giv
 
 @router.get("/{agent_work_order_id}/steps")
 async def steps(order: Order, services: Given) -> Steps:
-    found = await services.orders.steps(order.agent_work_order_id)
+    found = await services.orders.steps.of_order(order.agent_work_order_id)
     return Steps(
         agent_work_order_id=order.agent_work_order_id, steps=[Step.model_validate(one) for one in found]
     )
@@ -189,7 +195,7 @@ async def diff(
 
 @router.get("/{agent_work_order_id}/evidence")
 async def evidence(order: Order, services: Given) -> EvidenceRecords:
-    found = await services.orders.evidence(order.agent_work_order_id)
+    found = await services.orders.evidence.of_order(order.agent_work_order_id)
     return EvidenceRecords(
         agent_work_order_id=order.agent_work_order_id,
         evidence=[EvidenceRecord.model_validate(one) for one in found],

@@ -18,7 +18,7 @@ from journeyman.events.types import ApprovalDecided, ApprovalRequested
 from journeyman.failpoints import failpoint
 from journeyman.git.mirror import Mirror
 from journeyman.git.workspace import Workspace
-from journeyman.work_orders.approvals import Answer, Approval
+from journeyman.work_orders.approvals import Approval, ApprovalDecision
 from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
@@ -62,7 +62,7 @@ async def approved(orders: WorkOrders, workspace: Workspace, order: WorkOrder, s
     """
     order_id = order.agent_work_order_id
     head = await workspace.head()
-    known = newest_questions(await orders.approvals(order_id), order.round).get(spec.name)
+    known = newest_questions(await orders.approvals.of_order(order_id), order.round).get(spec.name)
     if (
         known is None
         or _is_reworked(order, known)
@@ -76,7 +76,7 @@ async def approved(orders: WorkOrders, workspace: Workspace, order: WorkOrder, s
             requested_at=datetime.now(UTC),
         )
         asked = ApprovalRequested(step=spec.name, kind=spec.kind, commit_sha=head)
-        await orders.save_approval(question, asked)
+        await orders.approvals.save(question, asked)
         return False
     if known.decision == "rejected":
         raise NotAllowed(
@@ -118,12 +118,12 @@ async def decide(
     orders: WorkOrders,
     order_id: str,
     step: str | None,
-    decision: Answer,
+    decision: ApprovalDecision,
     comment: str,
 ) -> WorkOrder:
     """Write a person's decision down and let the order go on with it. None means the one step that waits."""
     order = await orders.get(order_id)
-    asked = newest_questions(await orders.approvals(order_id), order.round)
+    asked = newest_questions(await orders.approvals.of_order(order_id), order.round)
     meant = [one for one in asked.values() if step in (None, one.step)]
     open_ones = [one for one in meant if one.decision == "waiting"]
     if not open_ones and (said := [one for one in meant if one.decision == decision]):
@@ -146,7 +146,7 @@ async def decide(
         step=answer.step, decision=decision, comment=comment, commit_sha=answer.commit_sha
     )
     failpoint("approval_received")
-    await orders.save_approval(answer, decided)
+    await orders.approvals.save(answer, decided)
     failpoint("approval_recorded")
     return await _take_effect(orders, order_id, answer)
 
@@ -158,7 +158,7 @@ async def apply_decisions(orders: WorkOrders, order_id: str, steps: Iterable[str
     order's rest is written: so one of the two sees the other.
     """
     order = await orders.get(order_id)
-    asked = newest_questions(await orders.approvals(order_id), order.round)
+    asked = newest_questions(await orders.approvals.of_order(order_id), order.round)
     for one in (asked[step] for step in steps if step in asked):
         if one.decision != "waiting" and not _is_reworked(order, one):
             await _take_effect(orders, order_id, one)

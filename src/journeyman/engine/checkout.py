@@ -17,7 +17,7 @@ from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import Decision, WorkOrders
+from journeyman.work_orders.store import DecidedChange, WorkOrders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +59,13 @@ class OrderCheckout:
         task, _ = await expansion(self.repositories.commands, mirror, base, order.initial_prompt)
         names = await ask_for_names(self.small_model, self.orders, order, task)
 
-        def begin(now: WorkOrder) -> Decision:
+        def begin(now: WorkOrder) -> DecidedChange:
             named, changes = naming(order, names, now)
             branch = changes.get("git_branch_name", now.git_branch_name)
             created = GitBranchCreated(git_branch_name=branch, base_branch=base_branch, base_commit_sha=base)
             return [*named, created], {**changes, "base_branch": base_branch, "base_commit_sha": base}
 
-        return await self.orders.change_as_it_is(order.agent_work_order_id, begin)
+        return await self.orders.change_with(order.agent_work_order_id, begin)
 
     async def _start_from(self, order: WorkOrder, mirror: Mirror) -> None:
         """Let the branch begin, or go on, with what it held at an earlier commit.
@@ -96,8 +96,17 @@ class OrderCheckout:
         )
         author = await self.repositories.author(order)
         commit_sha = await revert_to(mirror, branch, head, start, message, author)
-        counts = (await mirror.progress(order_id, branch, order.base_commit_sha)).counts
+        progress = await mirror.progress(order_id, branch, order.base_commit_sha)
         created = GitCommitCreated(
-            commit_sha=commit_sha, message=message.subject, phase="implementing", step="prepare", **counts
+            commit_sha=commit_sha,
+            message=message.subject,
+            phase="implementing",
+            step="prepare",
+            git_commit_count=progress.git_commit_count,
+            git_files_changed=progress.git_files_changed,
+            git_lines_added=progress.git_lines_added,
+            git_lines_removed=progress.git_lines_removed,
         )
-        await self.orders.change(order_id, created, **counts, verification=outdated(order.verification))
+        changes = progress.counts
+        changes["verification"] = outdated(order.verification)
+        await self.orders.change(order_id, created, **changes)

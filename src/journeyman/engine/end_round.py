@@ -20,7 +20,7 @@ from journeyman.events.types import (
 from journeyman.git.mirror import Mirror
 from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import OrderChanges, WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
 
@@ -49,18 +49,19 @@ async def end_round(
     elif order.round > 1 and not any(end.verification for end in ends):
         # A question changes nothing, also nothing about what was verified before.
         conclusion = replace(conclusion, verification=order.verification)
-    changed = await orders.change(
-        order_id,
-        *_events(order, conclusion, is_cleared),
-        status=conclusion.status,
-        verification=conclusion.verification,
-        error_message=conclusion.error_message,
-        error_category=conclusion.error_category,
-        error_hint=conclusion.hint,
-        execution_completed_at=datetime.now(UTC),
-        **({"current_phase": "completed"} if conclusion.status == "completed" else {}),
-        **({"set_aside_commit_sha": None} if _has_built(conclusion, done) else {}),
-    )
+    changes: OrderChanges = {
+        "status": conclusion.status,
+        "verification": conclusion.verification,
+        "error_message": conclusion.error_message,
+        "error_category": conclusion.error_category,
+        "error_hint": conclusion.hint,
+        "execution_completed_at": datetime.now(UTC),
+    }
+    if conclusion.status == "completed":
+        changes["current_phase"] = "completed"
+    if _has_built(conclusion, done):
+        changes["set_aside_commit_sha"] = None
+    changed = await orders.change(order_id, *_events(order, conclusion, is_cleared), **changes)
     return changed.status
 
 

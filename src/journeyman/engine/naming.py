@@ -7,7 +7,6 @@ it begins; until then naming may happen twice, and the second time counts.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from journeyman.agents.small_model import SmallModel
 from journeyman.events.log import read_all
@@ -16,9 +15,9 @@ from journeyman.events.types import (
     AgentWorkOrderChanged,
     AgentWorkOrderCreated,
     AgentWorkOrderNamed,
-    Event,
     StoredEvent,
 )
+from journeyman.work_orders.changes import DecidedChange, OrderChanges
 from journeyman.work_orders.order import WorkOrder, branch_name_of, title_of
 from journeyman.work_orders.store import WorkOrders
 
@@ -61,7 +60,7 @@ async def ask_for_names(
     told = await small_model.names(order, task)
     if told.answer is not None:
         counted = small_model.told("prepare", told.answer)
-        await orders.add_usage(order_id, order.round, "prepare", told.answer.usage, counted)
+        await orders.usage.add(order_id, order.round, "prepare", told.answer.usage, counted)
     if told.value is None:
         notice = f"the order keeps the name made from its task: {told.fault}"
         await orders.emit(order_id, AgentNotice(step="prepare", text=notice))
@@ -75,12 +74,12 @@ async def ask_for_names(
     )
 
 
-def naming(before: WorkOrder, chosen: Chosen | None, now: WorkOrder) -> tuple[list[Event], dict[str, Any]]:
+def naming(before: WorkOrder, chosen: Chosen | None, now: WorkOrder) -> DecidedChange:
     """What changes about the order as it is now; a title that a person gave it meanwhile stays."""
     if chosen is None:
         return [], {}
     title = chosen.title if now.title == before.title else now.title
-    changes = {"title": title, "git_branch_name": chosen.git_branch_name}
+    changes: OrderChanges = {"title": title, "git_branch_name": chosen.git_branch_name}
     if changes == {"title": now.title, "git_branch_name": now.git_branch_name}:
         return [], {}
-    return [AgentWorkOrderNamed(**changes)], changes
+    return [AgentWorkOrderNamed(title=title, git_branch_name=chosen.git_branch_name)], changes

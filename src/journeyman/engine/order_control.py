@@ -17,7 +17,7 @@ from journeyman.engine.teardown import Teardown
 from journeyman.engine.transitions import Standstill, Stop, check_suspend, requeue, stay_paused, suspend
 from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.errors import Conflict, Superseded, Transient
-from journeyman.work_orders.approvals import Answer
+from journeyman.work_orders.approvals import ApprovalDecision
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
@@ -107,7 +107,9 @@ class OrderControl:
         self.wake()
         return order
 
-    async def decide(self, order_id: str, step: str | None, decision: Answer, comment: str) -> WorkOrder:
+    async def decide(
+        self, order_id: str, step: str | None, decision: ApprovalDecision, comment: str
+    ) -> WorkOrder:
         """Take a person's decision on a step that waits for it."""
         order = await decide(self._orders, order_id, step, decision, comment)
         self.wake()

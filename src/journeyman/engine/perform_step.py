@@ -109,7 +109,7 @@ async def begin_round(resources: WorkerResources, attempt: Attempt) -> Done:
         )
     else:
         await orders.check_held(order_id)
-    known = _outcome(await orders.current_step(order_id, PREPARE))
+    known = _outcome(await orders.steps.current(order_id, PREPARE))
     if known is not None and known.output["holder"] == orders.holder:
         return replace(known, output=known.output["order"])
     started_at = datetime.now(UTC)
@@ -124,7 +124,7 @@ async def begin_round(resources: WorkerResources, attempt: Attempt) -> Done:
         started_at=started_at,
     )
     output = {"holder": orders.holder, "order": dict(end.output)}
-    await orders.save_step(_ended(record, replace(end, output=output)))
+    await orders.steps.save(_ended(record, replace(end, output=output)))
     return end
 
 
@@ -175,7 +175,7 @@ async def perform(
     its outcome, until a new attempt lets it count as not done.
     """
     orders = resources.orders
-    earlier = await orders.current_step(order_id, move.step.name)
+    earlier = await orders.steps.current(order_id, move.step.name)
     if (known := _outcome(earlier)) is not None:
         return known
     match move:
@@ -230,7 +230,7 @@ async def _note(orders: WorkOrders, order_id: str, spec: StepSpec, end: Done, ev
         attempts=0,
         started_at=datetime.now(UTC),
     )
-    await orders.save_step(replace(_ended(record, end), output=None), event)
+    await orders.steps.save(replace(_ended(record, end), output=None), event)
     return end
 
 
@@ -267,10 +267,10 @@ async def _run(step: _Attempts) -> Done:
         attempt += 1
         await orders.emit(step.order_id, _retry_event(spec.name, attempt, wait, error))
         await asyncio.sleep(wait)
-        latest = await orders.current_step(step.order_id, spec.name)
+        latest = await orders.steps.current(step.order_id, spec.name)
         step = replace(step, saved_output=latest.output if latest else None)
     duration = round(time.monotonic() - began, 3)
-    await orders.save_step(_ended(record, end), *_end_events(spec, end, duration))
+    await orders.steps.save(_ended(record, end), *_end_events(spec, end, duration))
     return end
 
 
@@ -299,7 +299,7 @@ async def _start(step: _Attempts, attempt: int, started_at: datetime) -> StepRec
         changes["current_phase"] = phase
     if spec.kind == "verify":
         changes["verification"] = outdated(order.verification)
-    await step.orders.save_step(record, *events, **changes)
+    await step.orders.steps.save(record, *events, **changes)
     return record
 
 
@@ -307,7 +307,7 @@ async def _attempt(step: _Attempts, record: StepRecord) -> tuple[Done, Journeyma
     spec = step.spec
 
     async def save_output(output: BaseModel) -> None:
-        await step.orders.save_step(replace(record, output=output.model_dump(mode="json")))
+        await step.orders.steps.save(replace(record, output=output.model_dump(mode="json")))
 
     try:
         async with asyncio.timeout(spec.timeout) as limit:

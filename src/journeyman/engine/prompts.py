@@ -5,6 +5,7 @@ Work goes on the same branch and ends in the same pull request; a question gets 
 
 from typing import Any
 
+from journeyman.work_orders.changes import OrderChanges
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.prompts import Mode, Prompt
 from journeyman.workflows.loader import library
@@ -12,7 +13,7 @@ from journeyman.workflows.loader import library
 WORKFLOW_OF: dict[Mode, str] = {"work": "agent_workflow_follow_up", "ask": "agent_workflow_answer"}
 
 
-def next_round(order: WorkOrder, prompt: Prompt, round: int) -> dict[str, Any]:
+def next_round(order: WorkOrder, prompt: Prompt, round: int) -> OrderChanges:
     """What changes about an order when a prompt becomes its next round."""
     workflow = library()[WORKFLOW_OF[prompt.mode]].model_dump(mode="json")
     return {

@@ -60,7 +60,7 @@ async def last_round_with(orders: WorkOrders, order: WorkOrder, step: str) -> Ro
 
     A question is a round as well, of which nobody means a step.
     """
-    prompts = await orders.prompts(order.agent_work_order_id)
+    prompts = await orders.prompts.of_order(order.agent_work_order_id)
     asked = {one.round: one for one in prompts if one.round is not None}
     before = sorted((number for number in asked if number != order.round), reverse=True)
     for number in (order.round, *before, 1):
@@ -97,7 +97,7 @@ def check_reached(workflow: Workflow, records: Iterable[StepRecord], step: str) 
 async def _begin_from(orders: WorkOrders, order: WorkOrder, step: str) -> tuple[Round, list[StepRecord]]:
     """The round that a step is to be begun again in, and the records of that round's steps."""
     round = await last_round_with(orders, order, step)
-    every = await orders.steps(order.agent_work_order_id)
+    every = await orders.steps.of_order(order.agent_work_order_id)
     records = [record for record in every if record.round == round.number]
     check_reached(Workflow.model_validate(round.workflow), records, step)
     return round, records

@@ -9,7 +9,6 @@ import asyncio
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from journeyman import telemetry
 from journeyman.engine.handover import MirrorOf
@@ -20,7 +19,7 @@ from journeyman.events.types import GitBranchMoved
 from journeyman.git.remote_branch import compare_remote_branch
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import Decision, WorkOrders
+from journeyman.work_orders.store import DecidedChange, OrderChanges, WorkOrders
 
 _FRESH_SECONDS = 5.0
 """How long nobody asks the remote again. A round that has just ended has looked itself."""
@@ -116,7 +115,8 @@ async def refresh_branch(
     )
     if found is None or (found.is_own and known is None):
         return  # a push of our own, whose answer was lost
-    changes: dict[str, Any] = dict(found.progress.counts)
+    changes: OrderChanges = {}
+    changes.update(found.progress.counts)
     if not found.is_own:
         changes["verification"] = outdated(order.verification)
     is_known = found.is_own or found.head == known
@@ -129,9 +129,9 @@ async def refresh_branch(
         commits=[asdict(one) for one in found.commits],
     )
 
-    def decide(now: WorkOrder) -> Decision:
+    def decide(now: WorkOrder) -> DecidedChange:
         if now.updated_at != order.updated_at:
             raise Superseded(f"{order_id} has changed while its branch was looked at")
         return [moved], changes
 
-    await orders.change_as_it_is(order_id, decide)
+    await orders.change_with(order_id, decide)

@@ -48,7 +48,7 @@ async def run_round(resources: WorkerResources, attempt: Attempt, workflow: Work
             waiting = {name for name, end in ended.items() if end.status == "awaiting_approval"}
             done |= {name: end for name, end in ended.items() if name not in waiting}
             if again := to_repeat(workflow, done):
-                await retry_until_stored(lambda: orders.reopen_steps(order_id, attempt.round, again))
+                await retry_until_stored(lambda: orders.steps.reopen(order_id, attempt.round, again))
                 done = {name: end for name, end in done.items() if name not in again}
     return await _end(resources, order_id, workflow, beginning, done)
 

@@ -117,7 +117,7 @@ class StepContexts:
         """The task, with what people asked for when they sent the round's work back."""
         if order.attempt == 1 or spec.kind not in ("plan", "build"):
             return task
-        decided = await self.orders.approvals(order.agent_work_order_id)
+        decided = await self.orders.approvals.of_order(order.agent_work_order_id)
         asked = [one.comment for one in decided if (one.round, one.decision) == (order.round, "rework")]
         return rework_task(task, asked) if asked else task
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from journeyman.database import Database, carry_out, upserting
+from journeyman.database import Database, Prepared, upserting
 from journeyman.engine.attempt import Attempt
 from journeyman.engine.tables import bundles, workers
 from journeyman.events.tables import event_counters
@@ -88,7 +88,7 @@ _placed = (
     .subquery("placed")
 )
 """The waiting orders, each with how many of its repository run or come before it."""
-_LINE = (
+_LINE = Prepared(
     select(_placed.c.agent_work_order_id)
     .where(_placed.c.before_it < bindparam("per_repository", type_=Integer))
     .order_by(
@@ -101,18 +101,20 @@ _LINE = (
 )
 """Who comes after whom: the highest priority first; among equals repositories take turns, so that a hundred
 orders of one do not hold up the first of another; then the one that has waited longest."""
-_ROOM = select(
-    select(func.count()).where(_column.worker_id == bindparam("taker")).scalar_subquery().label("here"),
-    exists().where(_is_waiting).label("anybody_waits"),
+_ROOM = Prepared(
+    select(
+        select(func.count()).where(_column.worker_id == bindparam("taker")).scalar_subquery().label("here"),
+        exists().where(_is_waiting).label("anybody_waits"),
+    )
 )
-_TAKE = (
+_TAKE = Prepared(
     update(work_orders)
     .where(work_orders.c.agent_work_order_id == bindparam("of_order"))
     .where(work_orders.c.worker_id.is_(None), work_orders.c.status == "pending")
     .values(worker_id=bindparam("taker"))
     .returning(*work_orders.c)
 )
-_HOLD = (
+_HOLD = Prepared(
     update(event_counters)
     .where(event_counters.c.agent_work_order_id == bindparam("of_order"))
     .values(holder=bindparam("taker", type_=String) + "/" + cast(event_counters.c.last_sequence, String))
@@ -139,7 +141,7 @@ class Claims:
         that could take something asks for the lock that keeps two from choosing at once.
         """
         async with self._database.reading() as connection:
-            room = (await connection.execute(_ROOM, {"taker": worker_id})).mappings().one()
+            room = (await connection.execute(_ROOM, {"taker": worker_id}))[0]
         if room["here"] >= places or not room["anybody_waits"]:
             return []
         limits = {
@@ -150,12 +152,12 @@ class Claims:
             if not self._database.is_sqlite:
                 await writing.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIMING_LOCK})"))
             taken = []
-            for order_id in (await writing.execute(_LINE, limits)).scalars().all():
+            for order_id in (await writing.execute(_LINE, limits)).scalars():
                 mine = {"of_order": order_id, "taker": worker_id}
-                for row in await carry_out(writing.connection, _TAKE, mine):  # none, if it was stopped since
+                for row in await writing.execute(_TAKE, mine):  # none, if it was stopped since
                     order = order_of(row)
                     held = {"of_order": order_id, "taker": _holder(Attempt.current(order), worker_id)}
-                    await carry_out(writing.connection, _HOLD, held)
+                    await writing.execute(_HOLD, held)
                     taken.append(order)
         return taken
 
@@ -173,7 +175,7 @@ class Claims:
         """The place in the line of every order that waits; 1 is the next."""
         everybody = {"free": _NO_LIMIT, "per_repository": _NO_LIMIT}
         async with self._database.reading() as connection:
-            line = (await connection.execute(_LINE, everybody)).scalars().all()
+            line = (await connection.execute(_LINE, everybody)).scalars()
         return {order_id: place for place, order_id in enumerate(line, start=1)}
 
     async def held_by(self, worker_id: str) -> list[Held]:
@@ -191,13 +193,13 @@ class Claims:
             .where(column.worker_id == worker_id)
         )
         async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
+            rows = await connection.execute(query)
         return [Held(**row) for row in rows]
 
     async def orders_held_by(self, worker_id: str) -> list[WorkOrder]:
         async with self._database.reading() as connection:
             query = select(work_orders).where(work_orders.c.worker_id == worker_id)
-            rows = (await connection.execute(query)).mappings().all()
+            rows = await connection.execute(query)
         return [order_of(row) for row in rows]
 
     async def reclaim(self, held: Held, reason: str, *, new_attempt: bool = False) -> bool:
@@ -222,7 +224,7 @@ class Claims:
                 & (column.attempt == held.attempt)
             )
             now = datetime.now(UTC)
-            rows = (await writing.execute(select(work_orders).where(same_attempt))).mappings().all()
+            rows = await writing.execute(select(work_orders).where(same_attempt))
             worked = [time_worked(order_of(row), is_active=False, now=now) for row in rows]
             changed = await writing.execute(
                 update(work_orders)
@@ -248,7 +250,7 @@ class Claims:
                 .values(status="waiting")
             )
             await writing.release(order_id)
-            await writing.tell(order_id, *told)
+            await writing.append(order_id, *told)
         return True
 
     async def heartbeat(self, worker_id: str, name: str) -> bool:
@@ -267,8 +269,8 @@ class Claims:
     async def heartbeats(self) -> dict[str, int]:
         """How often each worker has given one."""
         async with self._database.reading() as connection:
-            rows = (await connection.execute(select(workers.c.worker_id, workers.c.beats))).all()
-        return {row.worker_id: row.beats for row in rows}
+            rows = await connection.execute(select(workers.c.worker_id, workers.c.beats))
+        return {row["worker_id"]: row["beats"] for row in rows}
 
     async def expire(self, worker_id: str, beats: int) -> bool:
         """Count a worker as dead, unless it gave a sign of life since."""
@@ -305,12 +307,12 @@ class Claims:
                 .values(values)
                 .on_conflict_do_update(index_elements=["agent_work_order_id"], set_=values)
             )
-            await writing.tell(order_id)
+            await writing.append(order_id)
 
     async def bundle(self, order_id: str) -> Bundle | None:
         async with self._database.reading() as connection:
             query = select(bundles).where(bundles.c.agent_work_order_id == order_id)
-            row = (await connection.execute(query)).mappings().first()
+            row = (await connection.execute(query)).first()
         return Bundle(row["saved_by"], row["refs"], row["content"]) if row else None
 
     async def forget_bundle(self, order_id: str) -> None:
@@ -323,4 +325,4 @@ class Claims:
             query = select(func.count()).where(
                 bundles.c.agent_work_order_id == order_id, bundles.c.saved_by != worker_id
             )
-            return bool((await connection.execute(query)).scalar_one())
+            return bool((await connection.execute(query)).scalar())

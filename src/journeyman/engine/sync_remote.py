@@ -59,5 +59,5 @@ async def sync_remote(
 
 async def _has_begun(orders: WorkOrders, order: WorkOrder) -> bool:
     """Whether the round has made anything that setting it aside would undo."""
-    steps = await orders.steps(order.agent_work_order_id)
+    steps = await orders.steps.of_order(order.agent_work_order_id)
     return any(step.round == order.round and step.status == "completed" for step in steps)

@@ -20,7 +20,7 @@ from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
 from journeyman.steps.order_sandboxes import limits_of
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import OrderChanges, WorkOrders
 
 _END_LEFTOVERS_SECONDS = 5.0
 _MOST_NAMED = 10
@@ -148,7 +148,7 @@ class Teardown:
                     await self.handover.save(self.orders, order_id, workspace)
                 taken = GitSnapshotCreated(ref=snapshot.ref, commit_sha=snapshot.commit_sha)
                 is_newest = share or await self.handover.has_newest(order_id)
-                newest = {"snapshot_ref": snapshot.ref} if is_newest else {}
+                newest: OrderChanges = {"snapshot_ref": snapshot.ref} if is_newest else {}
                 await self.orders.change(order_id, taken, **newest)
         except (Superseded, StoreUnavailable):
             raise

@@ -148,8 +148,8 @@ async def suspend(
         is_held=if_still is None,
         within=None if because else _SALVAGE_SECONDS,
     )
-    cut_off = [one.step for one in await orders.steps(order_id) if one.status == "running"]
-    await orders.reopen_steps(order_id, order.round, cut_off)
+    cut_off = [one.step for one in await orders.steps.of_order(order_id) if one.status == "running"]
+    await orders.steps.reopen(order_id, order.round, cut_off)
     changes: dict[str, Any] = {}
     if because is not None:
         because = with_retry(because, await log.read_all(orders.database, order_id))
@@ -162,12 +162,12 @@ async def suspend(
         changes["resume_at"] = datetime.now(UTC) + timedelta(seconds=because.retry_after)
     if stop == "cancelled":
         changes["execution_completed_at"] = datetime.now(UTC)
-        for prompt in await orders.prompts(order_id):
+        for prompt in await orders.prompts.of_order(order_id):
             if prompt.status == "queued":
-                await orders.cancel_prompt(order_id, prompt.number)
+                await orders.prompts.cancel(order_id, prompt.number)
     event = _suspended(stop, because, changes.get("resume_at"))
     if if_still is not None:
-        return await orders.change_if_free(if_still, event, status=stop, **changes)
+        return await orders.change_if_unclaimed(if_still, event, status=stop, **changes)
     return await orders.change(order_id, event, status=stop, **changes)
 
 
@@ -176,7 +176,7 @@ async def stay_paused(orders: WorkOrders, order: WorkOrder) -> WorkOrder:
     paused = AgentWorkOrderPaused(
         reason=order.error_message or "", error_category=order.error_category, hint=order.error_hint or ""
     )
-    return await orders.change_if_free(order, paused, resume_at=None)
+    return await orders.change_if_unclaimed(order, paused, resume_at=None)
 
 
 def _suspended(stop: Suspension, because: Done | None, resume_at: datetime | None) -> Event:
@@ -226,10 +226,10 @@ async def requeue(
             "round_prompt": back_to.prompt,
             "round_workflow": None if back_to.is_first else back_to.workflow,
         }
-    records = [record for record in await orders.steps(order_id) if record.round == round]
+    records = [record for record in await orders.steps.of_order(order_id) if record.round == round]
     # Whether a step is skipped is asked anew in each attempt.
     skipped = {record.step for record in records if record.status == "skipped"}
-    await orders.reopen_steps(order_id, round, steps_to_redo(workflow, records) | redo | skipped)
+    await orders.steps.reopen(order_id, round, steps_to_redo(workflow, records) | redo | skipped)
     return await orders.change(
         order_id,
         event,

@@ -152,8 +152,8 @@ class Worker:
 
     async def _start_what_may(self) -> None:
         orders, settings = self._resources.orders, self._resources.settings
-        for order_id in await orders.orders_with_prompts():
-            await orders.start_prompt(order_id, next_round)
+        for order_id in await orders.prompts.due_orders():
+            await orders.prompts.start(order_id, next_round)
         for order_id in await orders.due_to_resume():
             await requeue(self._resources.orders, order_id, after="pause")
         async with self._deciding:

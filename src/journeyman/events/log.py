@@ -1,7 +1,11 @@
 """Append to the log and read it after a cursor.
 
-`append` takes the caller's transaction, so that an event is written exactly when the change it
-tells is; the reader is woken by the feed after the commit.
+`append` takes the caller's transaction, so that an event is committed exactly when its change is; the feed
+wakes readers after the commit.
+
+Sequence numbers of an order are dense: 1, 2, 3 … with no gap. Each append first adds to the order's counter,
+which locks that row until the transaction ends. So numbers are committed in their order, a rollback gives
+them back, and a reader that has seen number 7 can never miss a 6 that is committed later.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Text, bindparam, cast, delete, func, insert, select
 
-from journeyman.database import Database, Transaction, carry_out, upserting
+from journeyman.database import Database, Prepared, Transaction, upserting
 from journeyman.errors import Superseded
 from journeyman.events.tables import event_counters, events
 from journeyman.events.types import CHATTER, EVENT, Event, StoredEvent
@@ -22,13 +26,14 @@ async def append(
 ) -> list[StoredEvent]:
     """Write events with the next numbers of their order, in the caller's transaction.
 
-    With a holder, only if the order is still theirs: else Superseded is raised and nothing is written.
+    With a holder, the statement that counts is also the fence: it finds no row when another holder is
+    written there, and Superseded is raised. That is so with no event at all, too.
     """
     if not new and not holder:
         return []
-    count = _counting(connection.dialect.name, holder is not None)
+    count = _counting(connection.dialect, holder is not None)
     values = {"order_id": order_id, "more": len(new)} | ({"held_by": holder} if holder else {})
-    counted = await carry_out(connection, count, values)
+    counted = await connection.execute(count, values)
     if not counted:
         raise Superseded(f"{order_id} is no longer held by {holder}", hint="Another worker goes on with it.")
     if not new:
@@ -40,14 +45,14 @@ async def append(
         )
         for place, event in enumerate(new, start=1)
     ]
-    await carry_out(connection, _WRITE, [_row(one) for one in stored])
+    await connection.execute(_WRITE, [_row(one) for one in stored])
     return stored
 
 
 @cache
-def _counting(dialect: str, for_holder: bool) -> Any:
-    """Built once: this is the statement that every change in the house waits for."""
-    return (
+def _counting(dialect: str, for_holder: bool) -> Prepared:
+    """Every change of an order runs this statement: it numbers the events and checks the holder."""
+    return Prepared(
         upserting(dialect)(event_counters)
         .values(agent_work_order_id=bindparam("order_id"), last_sequence=bindparam("more"))
         .on_conflict_do_update(
@@ -59,7 +64,7 @@ def _counting(dialect: str, for_holder: bool) -> Any:
     )
 
 
-_WRITE = insert(events)
+_WRITE = Prepared(insert(events))
 
 
 def _row(stored: StoredEvent) -> dict[str, Any]:
@@ -90,7 +95,7 @@ async def read(
     if without_chatter:
         query = query.where(events.c.type.not_in(CHATTER))
     async with database.reading() as connection:
-        rows = (await connection.execute(query)).mappings().all()
+        rows = await connection.execute(query)
     return [_stored(row) for row in rows]
 
 
@@ -113,7 +118,7 @@ async def first_of(database: Database, order_id: str, type: str) -> StoredEvent 
         .limit(1)
     )
     async with database.reading() as connection:
-        row = (await connection.execute(query)).mappings().first()
+        row = (await connection.execute(query)).first()
     return _stored(row) if row else None
 
 
@@ -126,7 +131,7 @@ async def last_of(database: Database, order_id: str, type: str) -> StoredEvent |
         .limit(1)
     )
     async with database.reading() as connection:
-        row = (await connection.execute(query)).mappings().first()
+        row = (await connection.execute(query)).first()
     return _stored(row) if row else None
 
 
@@ -136,26 +141,24 @@ async def last_sequences(database: Database, order_ids: Collection[str]) -> dict
         event_counters.c.agent_work_order_id.in_(order_ids)
     )
     async with database.reading() as connection:
-        rows = (await connection.execute(query)).all()
-    return {row.agent_work_order_id: row.last_sequence for row in rows}
+        rows = await connection.execute(query)
+    return {row["agent_work_order_id"]: row["last_sequence"] for row in rows}
 
 
 async def page(
     database: Database, order_id: str, *, limit: int, offset: int
 ) -> tuple[list[StoredEvent], int]:
-    """Events without chatter by place, and how many there are: what the logs show."""
+    """A page of the events without chatter, and how many there are: what the logs show."""
     wanted = (events.c.agent_work_order_id == order_id, events.c.type.not_in(CHATTER))
     async with database.reading() as connection:
-        total = (
-            await connection.execute(select(func.count()).select_from(events).where(*wanted))
-        ).scalar_one()
+        total = (await connection.execute(select(func.count()).select_from(events).where(*wanted))).scalar()
         query = select(events).where(*wanted).order_by(events.c.sequence).limit(limit).offset(offset)
-        rows = (await connection.execute(query)).mappings().all()
+        rows = await connection.execute(query)
     return [_stored(row) for row in rows], total
 
 
 async def with_chatter(database: Database, order_ids: Sequence[str]) -> set[str]:
-    """Those of the orders whose agents and tools can still be heard."""
+    """Those of the orders that have chatter stored."""
     query = (
         select(events.c.agent_work_order_id)
         .where(events.c.agent_work_order_id.in_(order_ids), events.c.type.in_(CHATTER))
@@ -166,18 +169,18 @@ async def with_chatter(database: Database, order_ids: Sequence[str]) -> set[str]
 
 
 async def chatter_bytes(database: Database, order_id: str) -> int:
-    """About how much room what an order's agents and tools said takes."""
+    """About how many bytes of an order's chatter are stored."""
     size = func.coalesce(func.sum(func.length(cast(events.c.data, Text))), 0)
     query = select(size).where(events.c.agent_work_order_id == order_id, events.c.type.in_(CHATTER))
     async with database.reading() as connection:
-        return int((await connection.execute(query)).scalar_one())
+        return int((await connection.execute(query)).scalar())
 
 
 async def forget_chatter(database: Database, order_id: str) -> None:
     """Remove what agents and tools said; the numbers of what stays do not change."""
-    said = (events.c.agent_work_order_id == order_id, events.c.type.in_(CHATTER))
+    chatter = (events.c.agent_work_order_id == order_id, events.c.type.in_(CHATTER))
     async with database.writing() as connection:
-        await connection.execute(delete(events).where(*said))
+        await connection.execute(delete(events).where(*chatter))
 
 
 def _stored(row: Any) -> StoredEvent:

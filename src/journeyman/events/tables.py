@@ -22,7 +22,7 @@ event_counters = Table(
     Column("last_sequence", Integer, nullable=False),
     Column("holder", String(128)),
 )
-"""Locks one order's sequence while it grows: numbers are dense and appear in order.
+"""The newest sequence number of each order; its row is locked while events are appended.
 
-`holder` is who may write as the order's worker. Every change of an order passes here, so one that lost
-the order is stopped here."""
+`holder` is the fence: the worker, round and attempt that may write to the order. Every change of an order
+passes this row, so a worker that has lost the order is refused here."""

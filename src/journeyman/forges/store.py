@@ -29,7 +29,7 @@ class LocalPullRequests:
         insert = upserting(self._database.dialect)
         of_branch = (table.c.repository_url == repository_url, table.c.branch == branch)
         async with self._database.writing() as connection:
-            row = (await connection.execute(select(table).where(*of_branch))).mappings().first()
+            row = (await connection.execute(select(table).where(*of_branch))).first()
             if row is not None:
                 return self._pull_request(row)
             made = await connection.execute(
@@ -49,12 +49,12 @@ class LocalPullRequests:
                 .returning(table.c.number)
             )
             was_created = made.scalar() is not None
-            row = (await connection.execute(select(table).where(*of_branch))).mappings().one()
+            row = (await connection.execute(select(table).where(*of_branch)))[0]
         return replace(self._pull_request(row), was_created=was_created)
 
     async def get(self, number: int) -> PullRequest:
         async with self._database.reading() as connection:
-            row = (await connection.execute(select(table).where(table.c.number == number))).mappings().first()
+            row = (await connection.execute(select(table).where(table.c.number == number))).first()
         if row is None:
             raise _missing(number)
         return self._pull_request(row)
@@ -65,9 +65,7 @@ class LocalPullRequests:
         """Store what `changed` makes of the pull request, with nobody writing in between."""
         wanted = (table.c.repository_url == repository_url, table.c.number == number)
         async with self._database.writing() as connection:
-            row = (
-                (await connection.execute(select(table).where(*wanted).with_for_update())).mappings().first()
-            )
+            row = (await connection.execute(select(table).where(*wanted).with_for_update())).first()
             if row is None:
                 raise _missing(number)
             after = changed(self._pull_request(row))
@@ -94,9 +92,9 @@ class LocalPullRequests:
             wanted.append(table.c.repository_url == repository_url)
         async with self._database.reading() as connection:
             count = select(func.count()).select_from(table).where(*wanted)
-            total = (await connection.execute(count)).scalar_one()
+            total = (await connection.execute(count)).scalar()
             query = select(table).where(*wanted).order_by(table.c.number.desc()).limit(limit).offset(offset)
-            rows = (await connection.execute(query)).mappings().all()
+            rows = await connection.execute(query)
         return [self._pull_request(row) for row in rows], total
 
     def _pull_request(self, row: Any) -> PullRequest:

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     TextClause,
     and_,
     bindparam,
@@ -20,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from journeyman.database import Database, Transaction, carry_out, upserting
+from journeyman.database import Database, Prepared, Transaction, upserting
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.budget import Need
 from journeyman.gateway.messages import Tokens
@@ -109,11 +108,11 @@ class ModelCalls:
                 await connection.execute(_LOCK)
             if under_way is not None:
                 lost = {"of_order": account.order_id, "own": list(under_way()), "now": now}
-                estimates = (await connection.execute(_LOSE, lost)).scalars().all()
+                estimates = (await connection.execute(_LOSE, lost)).scalars()
                 await self._add(connection, sum(filter(None, estimates)))
             if not may_go(await _spending(connection, account.order_id, now, wanted)):
                 return False
-            await carry_out(connection, _INSERT, _row(call_id, account, need, now))
+            await connection.execute(_INSERT, _row(call_id, account, need, now))
         return True
 
     async def close(self, call_id: str, *, state: str, tokens: Tokens | None, cost_usd: float | None) -> None:
@@ -129,10 +128,10 @@ class ModelCalls:
             "completed_at": datetime.now(UTC),
         }
         async with self._database.writing() as connection:
-            closed = await carry_out(connection, _CLOSE_UNDER_WAY, values)
+            closed = await connection.execute(_CLOSE_UNDER_WAY, values)
             counted_before = 0.0
             if not closed:  # it was taken for lost meanwhile, and counted by its estimate
-                closed = await carry_out(connection, _CLOSED, {"of_call": call_id})
+                closed = await connection.execute(_CLOSED, {"of_call": call_id})
                 counted_before = _taken(**closed[0])
                 await connection.execute(_CLOSE, values)
             await self._add(connection, _taken(cost_usd, closed[0]["reserved_usd"]) - counted_before)
@@ -140,7 +139,7 @@ class ModelCalls:
     async def _add(self, connection: Transaction, usd: float) -> None:
         """Count what calls took that are over. Their rows are locked before this one, here as everywhere."""
         if usd:
-            await carry_out(connection, _adding(self._database.dialect), {"id": 1, "spent_usd": usd})
+            await connection.execute(_adding(self._database.dialect), {"id": 1, "spent_usd": usd})
 
     async def of_order(self, order_id: str) -> list[CostRow]:
         """An order's calls that are over, added up by everything that tells them apart."""
@@ -152,7 +151,7 @@ class ModelCalls:
             .order_by(func.min(_CALL.started_at))
         )
         async with self._database.reading() as connection:
-            return [CostRow(**row) for row in (await connection.execute(query)).mappings()]
+            return [CostRow(**row) for row in (await connection.execute(query))]
 
     async def by_day(self, first: date) -> list[Day]:
         """What all orders spent on each day (UTC) since the first, days without calls left out."""
@@ -168,7 +167,7 @@ class ModelCalls:
             .order_by(day)
         )
         async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).mappings()
+            rows = await connection.execute(query)
             return [Day(**{**row, "day": date.fromisoformat(row["day"])}) for row in rows]
 
     async def spent_ever(self) -> float:
@@ -197,7 +196,7 @@ def _totals() -> list[ColumnElement[Any]]:
 async def _spending(
     connection: Transaction, order_id: str, now: datetime, wanted: Collection[str]
 ) -> Spending:
-    found = await carry_out(connection, _BUDGET, {"of_order": order_id})
+    found = await connection.execute(_BUDGET, {"of_order": order_id})
     budget = found[0]["budget_usd"] if found else None
     values = {
         "of_order": order_id,
@@ -211,14 +210,14 @@ async def _spending(
 
 
 async def _sums(connection: Transaction, name: str, values: dict[str, Any]) -> Sums:
-    sums = Sums(**(await carry_out(connection, _SUMMING[name], values))[0])
+    sums = Sums(**(await connection.execute(_SUMMING[name], values))[0])
     if name != "ever":
         return sums
-    over = sum(row["spent_usd"] for row in await carry_out(connection, _SPENT, {}))
+    over = sum(row["spent_usd"] for row in await connection.execute(_SPENT))
     return replace(sums, spent_usd=sums.spent_usd + over)
 
 
-def _summing(scope: ColumnElement[bool] | TextClause) -> Select[Any]:
+def _summing(scope: ColumnElement[bool] | TextClause) -> Prepared:
     under_way = and_(_CALL.state == "reserved", _CALL.started_at > bindparam("long_ago"))
     estimated = func.coalesce(_CALL.cost_usd, _CALL.reserved_usd, 0.0)
 
@@ -226,33 +225,38 @@ def _summing(scope: ColumnElement[bool] | TextClause) -> Select[Any]:
         chosen = case((under_way, of if going else 0), else_=0 if going else of)
         return func.coalesce(func.sum(chosen), 0)
 
-    return select(
+    sums = select(
         total(estimated, going=False).label("spent_usd"),
         total(func.coalesce(_CALL.most_usd, 0.0), going=True).label("promised_usd"),
         total(_CALL.tokens_in + _CALL.tokens_out, going=False).label("spent_tokens"),
         total(_CALL.most_tokens, going=True).label("promised_tokens"),
         total(1, going=False).label("spent_calls"),
         total(1, going=True).label("promised_calls"),
-    ).where(scope)
+    )
+    return Prepared(sums.where(scope))
 
 
 @cache
-def _adding(dialect: str) -> Any:
+def _adding(dialect: str) -> Prepared:
     total = upserting(dialect)(model_spending)
     added = {"spent_usd": model_spending.c.spent_usd + total.excluded.spent_usd}
-    return total.on_conflict_do_update(index_elements=["id"], set_=added)
+    return Prepared(total.on_conflict_do_update(index_elements=["id"], set_=added))
 
 
 # Built once: these are run for every call of a model.
 _LOCK = text(f"SELECT pg_advisory_xact_lock({_RESERVING_LOCK})")
-_BUDGET = select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
-_INSERT = insert(model_calls)
+_BUDGET = Prepared(
+    select(work_orders.c.budget_usd).where(work_orders.c.agent_work_order_id == bindparam("of_order"))
+)
+_INSERT = Prepared(insert(model_calls))
 _CLOSE = update(model_calls).where(_CALL.call_id == bindparam("of_call"))
-_CLOSE_UNDER_WAY = _CLOSE.where(_CALL.state == "reserved").returning(_CALL.cost_usd, _CALL.reserved_usd)
-_CLOSED = (
+_CLOSE_UNDER_WAY = Prepared(
+    _CLOSE.where(_CALL.state == "reserved").returning(_CALL.cost_usd, _CALL.reserved_usd)
+)
+_CLOSED = Prepared(
     select(_CALL.cost_usd, _CALL.reserved_usd).where(_CALL.call_id == bindparam("of_call")).with_for_update()
 )
-_SPENT = select(model_spending.c.spent_usd).where(model_spending.c.id == 1)
+_SPENT = Prepared(select(model_spending.c.spent_usd).where(model_spending.c.id == 1))
 _LOSE = (
     update(model_calls)
     .where(

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import get_args
 
 from journeyman.events.types import Phase
+from journeyman.work_orders.changes import OrderChanges
 from journeyman.work_orders.lifecycle import PHASE_OF_KIND
 from journeyman.work_orders.order import StepRecord
 
@@ -64,7 +65,7 @@ class Progress:
     phase_history: tuple[PhasePeriod, ...]
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> OrderChanges:
         """What an order remembers of it."""
         return {
             "git_commit_count": self.git_commit_count,

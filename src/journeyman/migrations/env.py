@@ -1,4 +1,4 @@
-"""Run by Alembic: applies versions on the connection that `upgrade.migrate` hands over."""
+"""Run by Alembic: applies versions on the connection that `upgrade_tables` hands over."""
 
 from alembic import context
 

@@ -1,6 +1,6 @@
 """Bring a database to the tables that this version knows, or say why it cannot be.
 
-A database that does not answer is waited for a while: it is often started in the same moment.
+A database that does not answer is retried for a while: it is often started at the same moment.
 """
 
 import time
@@ -19,7 +19,7 @@ _LOOK_AGAIN_SECONDS = 0.5
 _CONNECT_SECONDS = 5
 
 
-def migrate(url: str, *, wait_seconds: float = _WAIT_SECONDS) -> None:
+def upgrade_tables(url: str, *, wait_seconds: float = _WAIT_SECONDS) -> None:
     """Bring the tables up to date; several processes may try at once, and one does it."""
     is_sqlite = url.startswith("sqlite")
     engine = create_engine(url, connect_args={} if is_sqlite else {"connect_timeout": _CONNECT_SECONDS})

@@ -36,7 +36,7 @@ from journeyman.settings import Settings
 from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.order_sandboxes import OrderSandboxes
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import OrderChanges, WorkOrders
 from journeyman.workflows.schema import StepSpec
 
 
@@ -83,7 +83,7 @@ class AgentSession:
             failpoint("agent_ended")
         session = f"{self.agent.name}:{outcome.session_id}" if outcome.session_id else None
         if session and session != getattr(current, _session_field(role)):
-            await self.orders.change(self.order_id, **{_session_field(role): session})
+            await self.orders.change(self.order_id, **_session_change(role, session))
         return outcome
 
     def _session_of(self, order: WorkOrder, role: Role) -> str | None:
@@ -92,7 +92,7 @@ class AgentSession:
         return session_id if agent == self.agent.name else None
 
     async def _output_limits(self) -> OutputLimits:
-        said = await self.orders.said_bytes(self.order_id)
+        said = await self.orders.chatter_bytes(self.order_id)
         return OutputLimits(
             self.settings.agent_line_bytes,
             self.settings.agent_turn_bytes,
@@ -113,9 +113,9 @@ class AgentSession:
         events = [self._event(happening) for happening in happenings]
         used = [happening.usage for happening in happenings if isinstance(happening, ModelCalled)]
         for usage in used[1:]:
-            await self.orders.add_usage(self.order_id, self.round, self.spec.name, usage)
+            await self.orders.usage.add(self.order_id, self.round, self.spec.name, usage)
         if used:
-            await self.orders.add_usage(self.order_id, self.round, self.spec.name, used[0], *events)
+            await self.orders.usage.add(self.order_id, self.round, self.spec.name, used[0], *events)
         else:
             await self.orders.emit(self.order_id, *events)
         for happening in happenings:
@@ -182,3 +182,7 @@ def finished_turn(outcome: Outcome) -> Outcome:
         return outcome
     what, hint = problems[outcome.stop_reason]
     raise AgentFailed(what, hint=hint)
+
+
+def _session_change(role: Role, session: str) -> OrderChanges:
+    return {"agent_session_id": session} if role.may_write else {"read_only_session_id": session}

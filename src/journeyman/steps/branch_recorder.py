@@ -29,7 +29,7 @@ from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import Decision, WorkOrders
+from journeyman.work_orders.store import DecidedChange, OrderChanges, WorkOrders
 from journeyman.workflows.schema import StepSpec
 
 _MOST_LEFT_OUT = 50
@@ -98,16 +98,24 @@ class BranchRecorder:
         progress = await self.workspace.mirror.progress(
             self.order_id, self.order.git_branch_name, self.workspace.base_commit_sha
         )
-        counts = progress.counts
         created = GitCommitCreated(
-            commit_sha=commit_sha, message=subject, phase=phase, step=self.spec.name, **counts
+            commit_sha=commit_sha,
+            message=subject,
+            phase=phase,
+            step=self.spec.name,
+            git_commit_count=progress.git_commit_count,
+            git_files_changed=progress.git_files_changed,
+            git_lines_added=progress.git_lines_added,
+            git_lines_removed=progress.git_lines_removed,
         )
 
-        def decide(now: WorkOrder) -> Decision:
+        def decide(now: WorkOrder) -> DecidedChange:
             verification = now.verification if records else outdated(now.verification)
-            return [created], {**counts, "snapshot_ref": None, "verification": verification}
+            changes: OrderChanges = {"snapshot_ref": None, "verification": verification}
+            changes.update(progress.counts)
+            return [created], changes
 
-        await self.orders.change_as_it_is(self.order_id, decide)
+        await self.orders.change_with(self.order_id, decide)
         return commit_sha
 
     async def files_left_out(self) -> GitFilesLeftOut | None:

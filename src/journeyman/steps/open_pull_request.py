@@ -104,8 +104,8 @@ async def _open_or_update(context: StepContext) -> PullRequest:
     order = await context.orders.get(context.order_id)
     body = pull_request_body(
         order,
-        await context.orders.steps(context.order_id),
-        await context.orders.evidence(context.order_id),
+        await context.orders.steps.of_order(context.order_id),
+        await context.orders.evidence.of_order(context.order_id),
         left_out=await context.recorder.files_left_out(),
     )
     await context.orders.check_held(context.order_id)

@@ -13,7 +13,7 @@ from journeyman.settings import Settings
 from journeyman.steps.context import StepContext
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
-from journeyman.work_orders.store import WorkOrders
+from journeyman.work_orders.store import OrderChanges, WorkOrders
 
 
 async def rebase_onto_pushed(context: StepContext) -> Rebased | None:
@@ -50,21 +50,19 @@ async def rebase_onto_remote(
     progress = await workspace.mirror.progress(
         order.agent_work_order_id, order.git_branch_name, workspace.base_commit_sha
     )
-    await orders.change(
-        order.agent_work_order_id,
-        GitCommitsTakenIn(
-            git_branch_name=order.git_branch_name,
-            commit_sha=taken.head,
-            count=taken.count,
-            commits=[asdict(one) for one in taken.commits],
-            set_aside_commit_sha=taken.stashed,
-        ),
-        pushed_commit_sha=taken.theirs,
-        verification=outdated(order.verification),
-        git_commit_count=progress.git_commit_count,
-        git_files_changed=progress.git_files_changed,
-        git_lines_added=progress.git_lines_added,
-        git_lines_removed=progress.git_lines_removed,
-        **({"set_aside_commit_sha": taken.stashed} if taken.stashed else {}),
+    changes: OrderChanges = {
+        "pushed_commit_sha": taken.theirs,
+        "verification": outdated(order.verification),
+    }
+    changes.update(progress.counts)
+    if taken.stashed:
+        changes["set_aside_commit_sha"] = taken.stashed
+    event = GitCommitsTakenIn(
+        git_branch_name=order.git_branch_name,
+        commit_sha=taken.head,
+        count=taken.count,
+        commits=[asdict(one) for one in taken.commits],
+        set_aside_commit_sha=taken.stashed,
     )
+    await orders.change(order.agent_work_order_id, event, **changes)
     return taken

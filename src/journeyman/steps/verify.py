@@ -110,7 +110,7 @@ async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
         checks=results,
         summary=evidence.summary,
     )
-    await context.orders.save_evidence(evidence, completed, verification=_verification(verdict))
+    await context.orders.evidence.save(evidence, completed, verification=_verification(verdict))
     return verdict, commit_sha
 
 

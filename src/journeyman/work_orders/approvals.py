@@ -1,15 +1,15 @@
-"""A person's word on a step that asks for it.
+"""A person's decision on a step that needs approval.
 
-An approval is bound to the commit that was shown: when the branch has moved on since, it says nothing.
+An approval is bound to the commit that was shown: once the branch has moved on, it counts no more.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Decision = Literal["waiting", "approved", "rejected", "rework"]
-"""`rework`: no, and what came before the step is to be done again with the comment taken in."""
-Answer = Literal["approved", "rejected", "rework"]
+ApprovalState = Literal["waiting", "approved", "rejected", "rework"]
+"""`rework`: no, and what came before the step is redone with the comment."""
+ApprovalDecision = Literal["approved", "rejected", "rework"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Approval:
     step: str
     commit_sha: str
     """What the branch was at when the question was asked."""
-    decision: Decision = "waiting"
+    decision: ApprovalState = "waiting"
     comment: str = ""
     requested_at: datetime
     decided_at: datetime | None = None

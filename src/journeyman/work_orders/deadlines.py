@@ -1,7 +1,7 @@
 """How long an order may wait, in each state in which it can: pure, so that the rule can be read and tested.
 
-A state in which something runs has no place here: the engine's watchdog looks at progress there, not at time.
-Days are counted from the order's last change, or from the moment at which it was to go on by itself.
+A state in which something runs has no deadline: there the engine's watchdog looks at progress, not at time.
+Days are counted from the order's last change, or from the moment at which it was to resume by itself.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Overdue:
 
 
 def overdue(order: WorkOrder, settings: Settings, now: datetime) -> Overdue | None:
-    """Why an order has waited long enough; None while it may go on waiting, or does not wait."""
+    """Why an order has waited too long; None while it may wait longer, or does not wait."""
     deadline = DEADLINES.get(order.status)
     if deadline is None or order.worker_id is not None:
         return None

@@ -1,7 +1,7 @@
 """The work order and the records of its steps, as values.
 
-A work order lives for ever; its rounds end. What git knows (commits, lines, phases) is asked of git
-after each commit and only remembered here, so that reading an order costs no process.
+A work order lives for ever; its rounds end. What git knows (commits, lines, phases) is read from git
+after each commit and only copied here, so that reading an order starts no process.
 """
 
 import re
@@ -59,13 +59,13 @@ class WorkOrder:
     round_prompt: str | None = field(default=None, repr=False)
     """What a later round was asked for; None in the first, whose task is the initial prompt."""
     round_workflow: dict[str, Any] | None = field(default=None, repr=False)
-    """The workflow of a later round; None where the round carries out the order's own."""
+    """The workflow of a later round; None where the round runs the order's own."""
     attempt: int = 1
-    """How often a round of the order was begun: a pause or a failure ends an attempt, the next goes on
-    after it."""
+    """How often a round of the order was started: a pause or a failure ends an attempt, and the next one
+    continues."""
     last_writer: str | None = None
-    """Round and step that last had the workspace to write, as `1/build`. What an agent left uncommitted there
-    is gone on with by the same step alone; whoever else writes begins from the branch's head."""
+    """Round and step that last wrote to the workspace, as `1/build`. Only the same step continues with what
+    an agent left uncommitted there; any other step that writes starts from the branch's head."""
 
     status: Status = "pending"
     current_phase: Phase | None = None
@@ -78,30 +78,30 @@ class WorkOrder:
     execution_started_at: datetime | None = None
     execution_completed_at: datetime | None = None
     active_seconds: float = 0.0
-    """How long it was worked on, up to its last rest."""
+    """How long it has run, up to its last stop."""
     active_since: datetime | None = None
-    """Since when it is worked on; None while it rests or waits."""
+    """Since when it runs; None while it does not."""
     github_pull_request_url: str | None = None
     github_pull_request_number: int | None = None
     pull_request_state: PullRequestState | None = None
-    """As it was when it was last looked at; None while there is none."""
+    """As the forge last reported it; None while there is none."""
     pushed_commit_sha: str | None = None
-    """What we last pushed or took in: the next push expects to find exactly this."""
+    """What we last pushed, or rebased onto: the next push expects to find exactly this."""
     set_aside_commit_sha: str | None = None
-    """Own commits that clashed with what people pushed; the agent is to work them in again."""
+    """Own commits that conflicted with what people pushed; the agent is to apply them again."""
     worker_id: str | None = None
-    """The worker that has taken the order up; None while nobody works on it."""
+    """The worker that has claimed the order; None while no worker has."""
     stop_requested: Literal["paused", "cancelled"] | None = None
-    """What the order's worker was asked to do with it."""
+    """What the order's worker was asked to make of it."""
     resume_at: datetime | None = None
-    """When a paused order goes on by itself."""
+    """When a paused order resumes by itself."""
     redo_after_sha: str | None = None
-    """Commits up to this one do not count as work done: a step is to be done again."""
+    """Commits up to this one do not count as work done: a step is to be redone."""
     forked_from: str | None = None
-    """The order whose work this one goes on with."""
+    """The order whose work this one continues."""
     start_commit_sha: str | None = None
-    """What the work begins from where that is not the base: a commit of that order, or an earlier one of
-    this order that its branch is to be set back to."""
+    """What the work starts from where that is not the base: a commit of that order, or an earlier one of
+    this order that its branch is to be reset to."""
     snapshot_ref: str | None = None
     """The newest snapshot, where it holds something that is in no commit of the branch."""
     git_commit_count: int = 0
@@ -120,7 +120,7 @@ class WorkOrder:
 
     @property
     def kept(self) -> "Kept | None":
-        """What is there of an order that did not come to a good end."""
+        """What remains of an order that failed, was paused by an error, or was cancelled."""
         if self.error_message is None and self.status != "cancelled":
             return None
         return Kept(
@@ -132,7 +132,7 @@ class WorkOrder:
 
     @property
     def current_workflow(self) -> dict[str, Any]:
-        """The workflow that the current round carries out."""
+        """The workflow that the current round runs."""
         return self.round_workflow or self.workflow
 
     @property
@@ -141,12 +141,12 @@ class WorkOrder:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits in line for a worker."""
+        """Whether it is queued for a worker."""
         return self.status == "pending" and self.worker_id is None
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing happens until somebody asks for it."""
+        """Whether nothing happens until a person asks for it, or its time to resume comes."""
         return self.is_finished or self.status in ("paused", "awaiting_approval")
 
 

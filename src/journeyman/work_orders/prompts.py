@@ -1,6 +1,6 @@
-"""What a person says to an order after it was accepted.
+"""A later message of a person to an order.
 
-A prompt waits until the round that is under way has ended; then it becomes a round of its own.
+A prompt is queued until the running round has ended; then it becomes a round of its own.
 """
 
 import re
@@ -47,7 +47,7 @@ class Prompt:
 
 
 def mode_of(text: str) -> Mode:
-    """What a prompt asks for when nobody says it.
+    """The mode of a prompt that was sent without one.
 
     A text that ends as a question wants an answer, and so does one that only thanks or praises, or wants
     something of the pull request itself, which no change of files can give.

@@ -1,7 +1,7 @@
-"""What may go of an order, and when: pure, so that the policy can be read and tested.
+"""What may be deleted of an order, and when: pure, so that the policy can be read and tested.
 
-Nothing that exists only here goes: a branch stays until its pull request was merged, and the newest snapshot
-of an order that did not complete stays for good. Orders, their events, steps and evidence always stay.
+Nothing that exists only here is deleted: a branch stays until its pull request was merged, and the newest
+snapshot of an order that did not complete stays for good. Orders, events, steps and evidence always stay.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ Kind = Literal["workspace", "branch", "snapshot", "agent home", "log", "chatter"
 
 @dataclass(frozen=True)
 class Traces:
-    """What there is of one order beside its rows."""
+    """What exists of one order beside its rows."""
 
     has_workspace: bool = False
     has_branch: bool = False
     snapshots: Mapping[int, datetime] = field(default_factory=dict)
     """By number, with when they were taken."""
     has_home: bool = False
-    """Where the programs of agents keep their sessions."""
+    """Where agents' programs keep their sessions."""
     has_log: bool = False
     has_chatter: bool = False
 
@@ -69,7 +69,7 @@ def may_go(order: WorkOrder, traces: Traces, settings: Settings, now: datetime) 
 
 
 def _snapshots(order: WorkOrder, traces: Traces, settings: Settings, now: datetime) -> list[int]:
-    """Those that are old and superseded: by a newer one, or by an end at which everything was committed."""
+    """Those that are old and superseded: by a newer one, or because everything was committed in the end."""
     limit = timedelta(days=settings.keep_snapshots_days)
     newest = max(traces.snapshots, default=None)
     is_done = order.status == "completed" or order.pull_request_state == "merged"

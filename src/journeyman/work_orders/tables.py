@@ -80,7 +80,7 @@ steps = Table(
     Column("attempts", Integer, nullable=False),
     Column("started_at", UtcDateTime, nullable=False),
     Column("completed_at", UtcDateTime),
-    Column("output", JSON),
+    Column("output", JSON(none_as_null=True)),
     Column("error_message", PlainText),
     Column("error_category", String(32)),
     Column("error_hint", PlainText),
