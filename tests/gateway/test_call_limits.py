@@ -94,7 +94,7 @@ async def test_an_answer_without_an_end_is_cut_off_after_its_time(home: Path, mo
         await gateway.close()
 
 
-async def test_silence_is_told_as_silence(home: Path) -> None:
+async def test_silence_is_reported_as_silence(home: Path) -> None:
     settings = settings_with(home)
     model = write_script(settings, "stalls", {"replies": [{"say": "a", "fault": "stall"}]})
     gateway = Gateway(settings, limits=CallLimits(0.05))

@@ -24,7 +24,7 @@ from journeyman.gateway.faults import status_error
 SECRET = "sk-very-secret-key-of-a-test"
 
 
-def told(
+def error_for(
     status: int, body: object = None, headers: dict[str, str] | None = None, model: str = "openai/x"
 ) -> JourneymanError:
     return status_error(status, headers or {}, body, model, Redactor([SECRET]))
@@ -63,10 +63,10 @@ def error(message: str = "", **more: Any) -> dict[str, Any]:
         (307, None, Transient),
     ],
 )
-def test_an_answer_is_told_as_the_error_it_is(
+def test_an_answer_is_reported_as_the_error_it_is(
     status: int, body: object, expected: type[JourneymanError]
 ) -> None:
-    found = told(status, body)
+    found = error_for(status, body)
     assert type(found) is expected
     assert found.hint
     assert str(status) in found.message
@@ -74,7 +74,7 @@ def test_an_answer_is_told_as_the_error_it_is(
 
 def test_googles_rate_limits_are_not_taken_for_an_exhausted_account() -> None:
     body = error("Quota exceeded for requests per minute", details=[{"retryDelay": "7.5s"}])
-    found = told(429, body, model="google/gemini")
+    found = error_for(429, body, model="google/gemini")
     assert type(found) is RateLimited
     assert found.retry_after == 7.5
 
@@ -92,11 +92,11 @@ def test_googles_rate_limits_are_not_taken_for_an_exhausted_account() -> None:
     ],
 )
 def test_the_providers_own_words_are_passed_on(body: object) -> None:
-    assert "(400: the cause)" in told(400, body).message
+    assert "(400: the cause)" in error_for(400, body).message
 
 
 def test_a_key_that_is_repeated_is_not_and_long_words_are_cut() -> None:
-    found = told(400, error(f"bad key {SECRET} {'x' * 10_000}"))
+    found = error_for(400, error(f"bad key {SECRET} {'x' * 10_000}"))
     assert SECRET not in found.message
     assert "bad key [redacted]" in found.message
     assert len(found.message) < 700
@@ -119,11 +119,11 @@ def test_a_key_that_is_repeated_is_not_and_long_words_are_cut() -> None:
 def test_the_wait_that_is_asked_for_is_read(
     status: int, headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert told(status, error("x"), headers).retry_after == seconds
+    assert error_for(status, error("x"), headers).retry_after == seconds
 
 
 def test_a_date_to_wait_for_becomes_seconds() -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    waiting = told(429, error("x"), {"retry-after": date}).retry_after
+    waiting = error_for(429, error("x"), {"retry-after": date}).retry_after
     assert waiting is not None
     assert 3000 < waiting <= 3600

@@ -149,7 +149,7 @@ async def test_the_key_goes_to_the_provider_and_the_tools_with_it(home: Path, mo
         (529, {"error": {"message": "overloaded"}}, Transient),
     ],
 )
-async def test_a_refusal_is_told_as_the_error_it_is(
+async def test_a_refusal_is_reported_as_the_error_it_is(
     home: Path, model: str, status: int, body: Any, expected: type[JourneymanError]
 ) -> None:
     error = await refused(home, model, Reply(status=status, body=body))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from aiohttp.tracing import Trace
 
 _CONNECT_SECONDS = 15.0
-_KEEP_ALIVE_SECONDS = 5.0
-"""Servers close connections that are idle for longer, perhaps just when they are used again."""
+_KEEP_ALIVE_SECONDS = 4.0
+"""Many servers close a connection that is idle for 5 seconds, perhaps just when it would be used again."""
 _MOST_CONNECTIONS = 1000
 _HEADER_BYTES = 32_768
 

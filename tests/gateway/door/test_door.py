@@ -27,7 +27,7 @@ SHAPES: dict[Wire, Any] = {
 
 
 @every_wire
-async def test_without_a_valid_token_nobody_enters_and_is_told_so_in_the_wires_own_shape(
+async def test_without_a_valid_token_nobody_enters_and_is_refused_in_the_wires_own_shape(
     settings: Settings, door: Door, client: httpx2.AsyncClient, wire: Wire
 ) -> None:
     token = door.admit(account(write_script(settings, "any", {"replies": [{"say": "in"}]})))

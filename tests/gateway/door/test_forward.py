@@ -47,10 +47,10 @@ async def door_to(server: ModelServer, home: Path, **environment: str) -> AsyncI
 async def test_a_stream_passes_with_the_real_key_and_the_accounts_model_and_is_counted(
     home: Path, wire: Wire
 ) -> None:
-    told: list[CallRecord] = []
+    records: list[CallRecord] = []
 
     async def on_call(record: CallRecord) -> None:
-        told.append(record)
+        records.append(record)
 
     reply = Reply(text="Hello, world", tools=[("Bash", {"command": "ls"})])
     with ModelServer(in_order(reply)) as server:
@@ -63,7 +63,7 @@ async def test_a_stream_passes_with_the_real_key_and_the_accounts_model_and_is_c
     assert token not in str(sent.headers)
     name = MODELS[wire].partition("/")[2]
     assert name in (sent.path if wire == "generate" else sent.body["model"])
-    usage = told[0].usage
+    usage = records[0].usage
     assert (usage.tokens_in, usage.tokens_out, usage.tokens_cache_read) == (100, 20, 10)
 
 
@@ -100,7 +100,7 @@ async def test_a_broken_stream_stays_broken(home: Path, wire: Wire, breaks: Brea
 
 
 @every_wire
-async def test_an_unreachable_provider_is_told_in_the_wires_own_shape(home: Path, wire: Wire) -> None:
+async def test_an_unreachable_provider_is_reported_in_the_wires_own_shape(home: Path, wire: Wire) -> None:
     with ModelServer(in_order(Reply(text="never asked"))) as server:
         pass
     async with door_to(server, home) as door, client_of(door) as client:
@@ -157,3 +157,15 @@ async def test_a_conversation_is_not_kept_at_its_provider(home: Path) -> None:
             token = door.admit(account(MODELS["responses"]))
             await ask(client, token, "responses", request("responses", "Go"), stream=True)
     assert server.requests[0].body["store"] is False
+
+
+async def test_a_number_that_no_json_can_hold_is_refused(home: Path) -> None:
+    with ModelServer(in_order(Reply(text="never asked"))) as server:
+        async with door_to(server, home) as door, client_of(door) as client:
+            token = door.admit(account(MODELS["chat"]))
+            sent = {**headers("chat", token), "content-type": "application/json"}
+            content = b'{"messages": [{"role": "user", "content": "Go"}], "temperature": 1e999}'
+            refused = await client.post(PATHS["chat"], content=content, headers=sent)
+    assert refused.status_code == 400
+    assert "too large" in refused.json()["error"]["message"]
+    assert server.requests == []

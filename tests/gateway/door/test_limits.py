@@ -151,10 +151,10 @@ async def test_an_answer_that_does_not_end_is_cut_off(home: Path, limits: CallLi
 
 @every_wire
 async def test_an_answer_with_wrong_counts_is_an_answer_of_unknown_cost(home: Path, wire: Wire) -> None:
-    told: list[CallRecord] = []
+    records: list[CallRecord] = []
 
     async def on_call(record: CallRecord) -> None:
-        told.append(record)
+        records.append(record)
 
     with ModelServer(in_order(Reply(text="Hello", tokens_out=-5))) as server:
         async with counted(provider_at(server, home)) as (door, client, database):
@@ -164,7 +164,7 @@ async def test_an_answer_with_wrong_counts_is_an_answer_of_unknown_cost(home: Pa
             ).text == "Hello"
             (row,) = await rows_in(database)
     assert (row["state"], row["cost_usd"]) == ("settled", None)
-    assert told[0].usage.cost_usd is None
+    assert records[0].usage.cost_usd is None
 
 
 @every_wire

@@ -143,18 +143,18 @@ async def test_poor_answers_are_answers(
 
 @every_wire
 @both_ways
-async def test_each_answered_call_is_told_with_its_tokens_before_it_ends(
+async def test_each_answered_call_is_reported_with_its_tokens_before_it_ends(
     settings: Settings, door: Door, client: httpx2.AsyncClient, wire: Wire, stream: bool
 ) -> None:
-    told: list[CallRecord] = []
+    records: list[CallRecord] = []
 
     async def on_call(record: CallRecord) -> None:
-        told.append(record)
+        records.append(record)
 
     model = write_script(settings, "count", {"replies": [{"say": "x" * 36}]})
     token = door.admit(account(model, on_call=on_call))
     await ask(client, token, wire, request(wire, "y" * 72), stream=stream)
-    (record,) = told
+    (record,) = records
     assert (record.model, record.usage.tokens_in, record.usage.tokens_out) == (model, 20, 10)
     assert record.duration_seconds > 0
 

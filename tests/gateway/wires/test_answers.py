@@ -119,6 +119,17 @@ def test_an_answer_that_is_not_streamed_is_read_too(
     assert (state.tokens, state.finish, state.is_complete) == (tokens, finish, True)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_too_large_to_be_read_is_skipped(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("journeyman.gateway.wires.answers._LONGEST_FRAME", 100)
+    body = {"choices": [{"finish_reason": "stop", "message": {"content": "x" * 200}}]}
+    reader = AnswerReader("chat", is_stream=stream)
+    content = json.dumps(body).encode()
+    for chunk in (b"data: " + content if stream else content, b"\n\n"):
+        reader.feed(chunk)
+    assert reader.end() == AnswerState()
+
+
 def test_a_list_of_answers_is_read_as_a_stream_of_them() -> None:
     first: dict[str, Any] = {"candidates": [{"content": {}}]}
     last = {"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 9}}

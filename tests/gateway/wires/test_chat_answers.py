@@ -89,7 +89,7 @@ def test_calls_without_an_id_get_one_of_their_own() -> None:
         ({"content": "x"}, "eos", "stop"),
     ],
 )
-def test_why_an_answer_ended_is_told(delta: dict[str, Any], reason: str, finish: str) -> None:
+def test_why_an_answer_ended_is_known(delta: dict[str, Any], reason: str, finish: str) -> None:
     message = read(said(delta), said({}, reason))
     assert (message.text, message.finish) == ("x", finish)
 
