@@ -49,7 +49,7 @@ export function AgentPicker({ value, ...rest }: Props) {
   const choices = (data?.agents ?? []).map(({ name, version, providers, ready, needs }) => ({
     value: name,
     label: name,
-    note: `${version || "built in"} · works with ${providers.join(", ")}`,
+    note: [version, `works with ${providers.join(", ")}`].filter(Boolean).join(" · "),
     needs: ready ? "" : plainText(needs) || "Not installed on this server.",
   }));
   return <Picker label="Agent" choices={choices} value={value || (choices[0]?.value ?? "")} {...rest} />;

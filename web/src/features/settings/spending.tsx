@@ -15,7 +15,7 @@ export function Spending() {
   return (
     <Section
       title="Spending"
-      note="Model costs of all orders. An order that would exceed a limit stops. The server's settings below set the limits."
+      note="Model costs of all orders. An order that would exceed a limit stops. Limits are part of the server's settings."
     >
       {data && (
         <Card className="flex flex-col gap-4 p-4 text-[13px]">
