@@ -15,7 +15,7 @@ from journeyman.work_orders.tables import evidence
 _KEY = (*STEP_KEY, "attempt")
 
 
-class EvidenceRecords:
+class StoredEvidence:
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
 

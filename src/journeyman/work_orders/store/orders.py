@@ -19,7 +19,7 @@ from journeyman.work_orders.changes import DecidedChange, OrderChanges, check_un
 from journeyman.work_orders.lifecycle import advance
 from journeyman.work_orders.order import FINISHED, StepRecord, WorkOrder
 from journeyman.work_orders.store.approvals import Approvals
-from journeyman.work_orders.store.evidence import EvidenceRecords
+from journeyman.work_orders.store.evidence import StoredEvidence
 from journeyman.work_orders.store.filters import OrderFilter, Sort
 from journeyman.work_orders.store.prompts import Prompts
 from journeyman.work_orders.store.rows import fetch, order_of, write_changes
@@ -48,7 +48,7 @@ class WorkOrders:
         self.steps = StepRecords(transactions)
         self.prompts = Prompts(transactions)
         self.approvals = Approvals(transactions)
-        self.evidence = EvidenceRecords(transactions)
+        self.evidence = StoredEvidence(transactions)
         self.usage = UsageTotals(transactions)
 
     @property
