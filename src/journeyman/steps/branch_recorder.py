@@ -140,6 +140,8 @@ class BranchRecorder:
         try:
             yield
         except asyncio.CancelledError:
+            ticking.cancel()  # one that is being taken holds the workspace's lock
+            await asyncio.gather(ticking, return_exceptions=True)
             await self._try_snapshot(within=_CUT_OFF_SECONDS)
             raise
         except DiskQuotaExceeded:
