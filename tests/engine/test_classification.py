@@ -76,7 +76,7 @@ def turn(reason: StopReason) -> Any:
 
 async def lost_sandbox() -> JourneymanError:
     with pytest.raises(JourneymanError) as caught:
-        await SupervisorConnection("wo-1a2b3c4d").ask(b"R", ())
+        await SupervisorConnection("wo-1a2b3c4d").call(b"R", ())
     return caught.value
 
 

@@ -1,7 +1,7 @@
-"""What a sandbox is, whoever provides it.
+"""What a sandbox is, for every implementation.
 
-Files are read and written from inside: a link that an agent planted leads nowhere it could not
-already go.
+Files are read and written from inside the sandbox: a symbolic link of an agent gives access to nothing that
+the agent could not reach itself.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ OnOutput = Callable[[bytes], None]
 
 @dataclass(frozen=True)
 class Completed:
-    """How a command ended. A failing command is an answer, not an error."""
+    """How a command ended. A failing command is a result, not an error."""
 
     exit_code: int | None
-    """None when it was ended by the time limit."""
+    """None when it was killed at its timeout."""
     output: str
     """Standard output and error as they came, cut in the middle when long."""
     timed_out: bool = False
@@ -50,9 +50,9 @@ class SandboxSpec:
     git_directories: tuple[Path, ...] = ()
     """Git directories that the workspace's `.git` needs: shown read-only."""
     purpose: Literal["work", "proof"] = "work"
-    """Checks that prove something run in a sandbox of their own, which no agent has ever been in."""
+    """`proof`: checks run in a sandbox of their own, which no agent has used."""
     writable: bool = True
-    """False for read-only roles: the workspace cannot be written, whoever tries."""
+    """False for read-only roles: the workspace is mounted read-only."""
     network: Literal["none", "open"] = "none"
     shown: tuple[Path, ...] = ()
     """More directories of this machine to show read-only: an installed agent."""
@@ -68,7 +68,7 @@ class SandboxState:
     identifier: str
     alive: bool
     isolation: str
-    """How it is held apart, in words for a person: `bubblewrap`, or `none`."""
+    """How it is isolated: `bubblewrap`, or `none`."""
     processes: int = 0
 
 
@@ -81,7 +81,7 @@ class Readiness:
 
 
 class Running(Protocol):
-    """A program in a sandbox that is spoken with while it runs."""
+    """A program in a sandbox that is communicated with while it runs."""
 
     @property
     def stdin(self) -> asyncio.StreamWriter: ...
@@ -141,7 +141,7 @@ class Sandbox(Protocol):
         ...
 
     async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Running:
-        """Start a program to speak with. One that cannot be started ends with a complaint that says why."""
+        """Start a program to communicate with. Where that fails, the reason is its stderr."""
         ...
 
     async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -176,11 +176,11 @@ class SandboxProvider(Protocol):
         ...
 
     async def cleanup(self, order_id: str, *, only_writable: bool = False) -> None:
-        """End all sandboxes of one order, or only the one whose workspace can be written."""
+        """End all sandboxes of one order, or only the writable one."""
         ...
 
     async def sweep(self, live_orders: set[str]) -> list[str]:
-        """End what is left of orders that are not live, and say what was found."""
+        """End what is left of orders that are not live; returns what was found."""
         ...
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Memory and process limits of a whole jail, by control groups where this machine lets us make them.
+"""Memory and process limits of a whole jail, by control groups (v2 or v1) where they can be created.
 
-Where it does not, the supervisor sets resource limits on itself: memory then holds for each process, not
-for their sum. Entering a group makes the kernel wait for milliseconds, so a jail is moved while it starts.
+Elsewhere the supervisor sets resource limits on itself, and the memory limit holds for each process instead
+of their sum. Moving a process into a group takes milliseconds, so a jail is moved while it starts.
 """
 
 import contextlib
@@ -23,8 +23,10 @@ class ControlGroup:
     directories: tuple[Path, ...]
 
     def enter(self, pid: int) -> None:
-        """Move a process that has at most started one child: what it starts from now on is born inside."""
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended, as its caller sees
+        """Move a process that has started at most one child; what it starts later is in the group as well."""
+        with contextlib.suppress(
+            FileNotFoundError, ProcessLookupError
+        ):  # it has ended, which its caller notices
             self._move(pid)
             for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
                 self._move(int(child))
@@ -64,7 +66,7 @@ class ControlGroups:
         self._parents = _usable_parents(f"journeyman-{tag}")
 
     def make(self, order_id: str, limits: SandboxLimits) -> ControlGroup | None:
-        """A new group with these limits, or None where there are no groups to be had."""
+        """A new group with these limits; None where groups cannot be created."""
         if not self._parents:
             return None
         name = f"{order_id}.{secrets.token_hex(4)}"
@@ -107,7 +109,7 @@ def _usable_parents(name: str) -> tuple[Path, ...]:
 
 
 def _prepare(parent: Path) -> None:
-    """Make a home's own group; another process of the home may have removed it as it left."""
+    """Create the home's own group; another process of this home may have removed it at its end."""
     parent.mkdir(exist_ok=True)
     for path in (parent.parent, parent):
         if (path / "cgroup.subtree_control").exists():

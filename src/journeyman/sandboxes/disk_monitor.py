@@ -1,8 +1,8 @@
-"""Watches what the sandboxes of this process write, and stops one that writes too much.
+"""Enforces disk quotas: stops a sandbox that writes too much, and keeps the reserve of the server free.
 
-Counting files is dear, asking how full a disk is costs nothing. So an order's files are counted again only
-when the disk has filled by enough for the order to be near its quota, and now and then whatever the disk
-says: somebody else may have freed what the order took.
+Counting files is expensive, statvfs is not. So an order's files are counted again only when the disk has
+filled by so much that the order may be near its quota, and every 30 seconds regardless, because others may
+have freed as much as the order wrote.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from journeyman.sandboxes.base import SandboxLimits
 from journeyman.sandboxes.quota import DiskUsage, measure, over_quota, processes_below
 from journeyman.sandboxes.reserve import DiskReserve
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _COUNT_EVERY_SECONDS = 30.0
 _MB = 1024 * 1024
 
 
-class Watched(Protocol):
-    """A sandbox, as far as its disk is concerned."""
+class MonitoredSandbox(Protocol):
+    """What the monitor needs to know of a sandbox."""
 
     @property
     def order_id(self) -> str: ...
@@ -47,13 +47,13 @@ class Watched(Protocol):
         ...
 
     def stop(self, why: DiskQuotaExceeded) -> None:
-        """End every process in it at once; whoever waits for one is told why."""
+        """Kill every process in it at once; pending requests fail with `why`."""
         ...
 
 
 @dataclass(frozen=True)
 class _Filled:
-    """How much is on the disks that an order's files lie on."""
+    """How full the disks are that hold an order's files."""
 
     size: int
     files: int
@@ -61,7 +61,7 @@ class _Filled:
 
 @dataclass
 class _Record:
-    """What is known of one sandbox's files."""
+    """The counts of one sandbox's files."""
 
     first: DiskUsage
     first_filled: _Filled
@@ -71,7 +71,7 @@ class _Record:
 
     @property
     def growth(self) -> int:
-        """Bytes written since it was opened; with hidden files among them it may be all that the disk got."""
+        """Bytes written since it was opened; with unreadable directories, at most what the disk grew by."""
         seen = self.last.size - self.first.size
         return max(seen, self.filled.size - self.first_filled.size) if self.last.has_hidden else seen
 
@@ -86,10 +86,10 @@ class _Record:
 class DiskMonitor:
     def __init__(self, reserve: DiskReserve) -> None:
         self._reserve = reserve
-        self._records: dict[Watched, _Record] = {}
+        self._records: dict[MonitoredSandbox, _Record] = {}
 
-    async def watch(self, sandbox: Watched, first: Awaitable[DiskUsage]) -> None:
-        """Hold a sandbox to its quota, until it has ended; `first` is what there was when it was opened."""
+    async def enforce_quota(self, sandbox: MonitoredSandbox, first: Awaitable[DiskUsage]) -> None:
+        """Enforce the quota of a sandbox until it has ended; `first` is its usage when it was opened."""
         try:
             filled = _filled(sandbox.directories)
             self._records[sandbox] = _Record(usage := await first, filled, usage, filled)
@@ -97,7 +97,7 @@ class DiskMonitor:
                 if (what := usage.exceeds(sandbox.limits)) is not None:
                     _stop(sandbox, what)
                     return
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_POLL_SECONDS)
                 record = self._records[sandbox]
                 is_old = time.monotonic() - record.counted_at > _COUNT_EVERY_SECONDS
                 if is_old or record.may_exceed(sandbox.limits, _filled(sandbox.directories)):
@@ -105,28 +105,29 @@ class DiskMonitor:
         finally:
             self._records.pop(sandbox, None)
 
-    async def keep_reserve(self, sandboxes: Iterable[Watched]) -> None:
+    async def keep_reserve(self, sandboxes: Iterable[MonitoredSandbox]) -> None:
         """Keep room on the disk for the server, for as long as this runs.
 
-        When little is left, the sandbox that has written most since it was opened is stopped, if it is the
-        cause. Only then is the reserve given back: it would not last beside one that goes on writing.
+        When little is left, the sandbox that has written most since it was opened is stopped, if it wrote
+        more than the reserve. Only then is the reserve released: a sandbox that goes on writing would use it
+        up.
         """
         while True:
             try:
-                await self._look_after_reserve(list(sandboxes))
+                await self._check_reserve(list(sandboxes))
             except OSError as error:
                 telemetry.logger().warning("disk_not_looked_at", error_message=str(error))
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def _look_after_reserve(self, sandboxes: list[Watched]) -> None:
+    async def _check_reserve(self, sandboxes: list[MonitoredSandbox]) -> None:
         disk = self._reserve.look()
         if not disk.is_low:
             await asyncio.to_thread(self._reserve.take)
             return
-        await self._relieve(sandboxes, disk.reserve)
+        await self._stop_largest(sandboxes, disk.reserve)
         self._reserve.release()
 
-    async def _relieve(self, sandboxes: list[Watched], reserve: int) -> None:
+    async def _stop_largest(self, sandboxes: list[MonitoredSandbox], reserve: int) -> None:
         known = [sandbox for sandbox in sandboxes if sandbox.is_alive and sandbox in self._records]
         await asyncio.gather(*map(self._count, known))
         grown = {one: self._records[one].growth for one in known if one in self._records}
@@ -137,7 +138,7 @@ class DiskMonitor:
                 if one.order_id == largest.order_id:
                     _stop(one, what)
 
-    async def _count(self, sandbox: Watched) -> DiskUsage:
+    async def _count(self, sandbox: MonitoredSandbox) -> DiskUsage:
         filled, processes = _filled(sandbox.directories), processes_below(sandbox.pid)
         usage = await asyncio.to_thread(measure, sandbox.directories, sandbox.limits, processes)
         if (known := self._records.get(sandbox)) is not None:  # else it has ended meanwhile
@@ -145,7 +146,7 @@ class DiskMonitor:
         return usage
 
 
-def _stop(sandbox: Watched, what: str) -> None:
+def _stop(sandbox: MonitoredSandbox, what: str) -> None:
     sandbox.stop(over_quota(sandbox.order_id, what))
     telemetry.logger().warning(
         "disk_quota_exceeded", agent_work_order_id=sandbox.order_id, error_message=what

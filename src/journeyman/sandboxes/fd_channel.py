@@ -1,8 +1,8 @@
-"""Passes open files through the wall of a sandbox, so that bytes need no one to carry them.
+"""The socket on which open files are passed into and out of a sandbox (SCM_RIGHTS).
 
-A socket belongs to the network it was made in, whoever holds it. So the supervisor makes connections and
-listening sockets inside and hands them out here, and programs are started on pipes whose other ends stay
-with us: the kernel moves the bytes and makes a fast writer wait for a slow reader.
+A socket stays in the network namespace it was created in, whoever holds it. So the supervisor makes
+connections and listening sockets inside the jail and sends them here, and programs are started on pipes whose
+other ends stay with us: the kernel moves the bytes and applies back-pressure.
 """
 
 import contextlib
@@ -20,25 +20,25 @@ class FdChannel:
         self._end = end
         end.setblocking(False)
 
-    def lend(self, request: int, descriptors: Sequence[int]) -> None:
-        """Send open files ahead of the request that uses them."""
+    def send(self, request: int, descriptors: Sequence[int]) -> None:
+        """Send open files, before the request that uses them."""
         try:
             socket.send_fds(self._end, [request.to_bytes(_TAG_BYTES)], list(descriptors))
         except OSError as error:
-            raise SandboxLost(f"the sandbox takes no open files: {error}", hint="Try again.") from None
+            raise SandboxLost(f"the sandbox accepts no open files: {error}", hint="Try again.") from None
 
-    def take(self, request: int) -> socket.socket:
-        """The socket that came with the answer to a request. Nothing but a TCP socket is accepted."""
+    def receive(self, request: int) -> socket.socket:
+        """The socket that belongs to the reply to a request. Nothing but a TCP socket is accepted."""
         while True:
             try:
                 tag, descriptors, _, _ = socket.recv_fds(self._end, _TAG_BYTES, 8)
             except OSError:
                 tag, descriptors = b"", []
             if not tag:
-                raise SandboxLost("the sandbox handed out no connection", hint="Try again.")
+                raise SandboxLost("the sandbox sent no connection", hint="Try again.")
             if int.from_bytes(tag) == request and len(descriptors) == 1:
                 return _tcp_socket(descriptors[0])
-            for descriptor in descriptors:  # nobody waits for these any more
+            for descriptor in descriptors:  # of requests that were cancelled
                 os.close(descriptor)
 
     def close(self) -> None:
@@ -47,10 +47,10 @@ class FdChannel:
 
 def _tcp_socket(descriptor: int) -> socket.socket:
     with contextlib.suppress(OSError):
-        handed = socket.socket(fileno=descriptor)
-        if (handed.family, handed.type) == (socket.AF_INET, socket.SOCK_STREAM):
-            handed.setblocking(False)
-            return handed
-        handed.detach()
+        received = socket.socket(fileno=descriptor)
+        if (received.family, received.type) == (socket.AF_INET, socket.SOCK_STREAM):
+            received.setblocking(False)
+            return received
+        received.detach()
     os.close(descriptor)
-    raise SandboxLost("the sandbox handed out something that is no connection", hint="Try again.")
+    raise SandboxLost("the sandbox sent something that is not a connection", hint="Try again.")

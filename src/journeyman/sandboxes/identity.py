@@ -1,7 +1,7 @@
-"""Which user an order's processes are on this machine.
+"""The user that an order's processes run as.
 
-As root each order gets a user number of its own that owns nothing else; otherwise everything is the
-user who runs Journeyman, and the jail's own user namespace does the rest.
+A server that runs as root gives each order a user number of its own, which owns nothing else. Otherwise
+everything runs as the server's user, inside the user namespace of the jail.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""The arguments that make bubblewrap build a jail: what a command can see, and nothing else.
+"""The bubblewrap arguments of a jail: a new root directory with what a command may see, and nothing else.
 
-As root, bubblewrap itself stays root while it builds, because an order's own user could not even look up
-paths below a private home; the supervisor then becomes that user for good before it answers. Otherwise
-bubblewrap works in a user namespace of its own.
+When the server runs as root, bubblewrap stays root while it mounts, because the order's own user may not even
+look up paths below a private home; the supervisor becomes that user for good before it serves a request.
+Otherwise bubblewrap uses an unprivileged user namespace.
 """
 
 import os
@@ -19,10 +19,10 @@ from journeyman.sandboxes.scratch import Scratch
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
 SESSIONS = "/home/sessions"
-"""The home of programs that keep sessions: other commands, checks above all, do not look there."""
+"""The home of programs that keep sessions. HOME of all other commands, checks above all, is elsewhere."""
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the jail's own
 _MEMORY_SHARE = 4
-"""What part of the memory limit shared memory may take: enough is left to start what cleans it up."""
+"""The share of the memory limit that /dev/shm may take, so that a full one does not block its own removal."""
 _ETC = (
     "alternatives",
     "ca-certificates",
@@ -39,7 +39,7 @@ _ETC = (
 
 @cache
 def python_executable() -> str:
-    """The interpreter behind a virtual environment: it is what the jail can show and start."""
+    """The real path of the interpreter: that of a virtual environment is a link to outside the jail."""
     return os.path.realpath(sys.executable)
 
 
@@ -49,7 +49,7 @@ def search_path(shown: Sequence[Path]) -> str:
 
 
 def small_files(uid: int, gid: int, network: str) -> dict[str, bytes]:
-    """What `/etc` says about the jail's only user, its machine, and whom to ask for names."""
+    """The few files of `/etc` that name the jail's only user, its host and its resolver."""
     result = {
         "/etc/passwd": f"agent:x:{uid}:{gid}:agent:{HOME}:/bin/bash\n".encode(),
         "/etc/group": f"agent:x:{gid}:\n".encode(),
@@ -69,10 +69,16 @@ def arguments(
     files: dict[str, int],
     filter_fd: int | None,
 ) -> list[str]:
-    """Everything before the program to run. `files` are descriptors with the content of small files."""
+    """Everything before the program to run. `files` are descriptors with the content of small files.
+
+    The order matters: bubblewrap applies its options from left to right, so a later mount hides an earlier
+    one.
+    """
     result = ["bwrap", *_namespaces(as_root=as_root), *_system(), "--dir", "/run"]
+    # The /dev/shm of --dev has no size limit, and without control groups nothing counts what is in it.
     size = str(spec.limits.memory_mb * 1024 * 1024 // _MEMORY_SHARE)
     result += ["--perms", "1777", "--size", size, "--tmpfs", _SHARED_MEMORY]
+    # Home and /tmp are directories on disk, made empty for each sandbox: a tmpfs would take memory.
     result += ["--perms", "0755", "--dir", "/home", "--bind", str(scratch.home), HOME]
     result += ["--bind", str(scratch.temporary), "/tmp"]  # noqa: S108 - the jail's own
     result += ["--perms", "0755", "--dir", "/var", "--symlink", "/run", "/var/run"]
@@ -80,11 +86,14 @@ def arguments(
     for path, descriptor in files.items():
         result += ["--perms", "0644", "--file", str(descriptor), path]
     result += _read_only([*_python_home(), *shown, *spec.shown, *spec.git_directories])
+    # A read-only role gets a read-only mount: the kernel refuses the write, whatever the role attempts.
     result += ["--bind" if spec.writable else "--ro-bind", str(spec.tree), WORKSPACE]
     for name in spec.hidden:
         result += _hidden(spec.tree, name)
     if spec.home:
         result += ["--bind", str(spec.home), SESSIONS]
+    # The workspace's .git stays ours: git in the jail can read the history but not configure, hook or move
+    # it.
     git = spec.tree / ".git"
     if git.is_symlink():
         raise SandboxUnavailable(
@@ -95,11 +104,12 @@ def arguments(
         result += ["--ro-bind", str(git), f"{WORKSPACE}/.git"]
     if filter_fd is not None:
         result += ["--seccomp", str(filter_fd)]
+    # The root is a tmpfs: read-only, else a command could fill memory there and make directories beside ours.
     return [*result, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
 
 
 def _hidden(tree: Path, name: str) -> list[str]:
-    """Something empty in the place of what the workspace has under this name."""
+    """Mount something empty over what the workspace has under this name."""
     place, inside = tree / name, f"{WORKSPACE}/{name}"
     if place.is_symlink():
         raise SandboxUnavailable(
@@ -112,16 +122,27 @@ def _hidden(tree: Path, name: str) -> list[str]:
 
 
 def _namespaces(*, as_root: bool) -> list[str]:
-    result = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
-    result += ["--hostname", "sandbox", "--as-pid-1", "--die-with-parent", "--new-session"]
+    result = [
+        "--unshare-pid",  # other processes cannot be seen or signalled, and the jail ends with process 1
+        "--unshare-ipc",  # no shared memory or message queues of the host
+        "--unshare-uts",  # needed for --hostname
+        "--unshare-net",  # no network but an own loopback; `network.py` connects it where that is wanted
+        "--unshare-cgroup-try",  # the host's control groups are not named in /proc; not on every kernel
+        *("--hostname", "sandbox"),  # the host's name tells an agent nothing it needs
+        "--as-pid-1",  # the supervisor itself is process 1: it reaps orphans and ends the jail
+        "--die-with-parent",  # a killed server leaves no jail behind
+        "--new-session",  # no controlling terminal, into which TIOCSTI could type
+    ]
     if as_root:
+        # The supervisor needs these two to become the order's user; they are gone after that.
         return [*result, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    # --disable-userns: no further user namespace, in which a command would get capabilities again.
     return [*result, "--unshare-user", "--disable-userns"]
 
 
 @cache
 def _system() -> list[str]:
-    """The parts of the machine that are the same in every jail."""
+    """The parts of the machine that every jail shows read-only; of /etc only what programs need to run."""
     result = ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         path = Path("/") / name
@@ -139,8 +160,8 @@ def _present(patterns: Iterable[str]) -> list[Path]:
 
 
 def _read_only(paths: Sequence[Path]) -> list[str]:
-    """Show paths of this machine under their own names."""
-    # Left to itself, bubblewrap closes the directories above to everybody but root.
+    """Mount paths of this machine under their own names."""
+    # Without --perms bubblewrap makes the directories above with mode 0700, owned by root.
     above = [
         word for path in sorted({p.parent for p in paths}) for word in ("--perms", "0755", "--dir", str(path))
     ]
@@ -149,6 +170,6 @@ def _read_only(paths: Sequence[Path]) -> list[str]:
 
 @cache
 def _python_home() -> list[Path]:
-    """Where the interpreter lives, by both its names, when that is not the system's own place."""
+    """The installation directory of the interpreter, under both its names, where that is not below /usr."""
     names = sorted({sys.base_prefix, os.path.realpath(sys.base_prefix)})
     return [Path(name) for name in names if not Path(name).is_relative_to("/usr")]

@@ -1,6 +1,6 @@
-"""Start a supervisor, in its jail if there is to be one.
+"""Start a supervisor, in a jail unless isolation is off.
 
-Nothing of the server's environment goes along: what a command finds in its own is written out here.
+Nothing of the server's environment is inherited: what a command finds in its own is listed here.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from journeyman.sandboxes.scratch import Scratch
 from journeyman.settings import Settings
 
 MARK = "JM_SANDBOX"
-"""Variable by which the processes of a sandbox are known: home, order and kind of sandbox."""
+"""Variable that marks the processes of a sandbox: home, order and kind of sandbox."""
 INSTALL = "Install it: apt-get install bubblewrap (0.8 or newer)."
 
 
@@ -34,15 +34,15 @@ def launch(
     settings: Settings,
     spec: SandboxSpec,
     scratch: Scratch | None,
-    conversation: socket.socket,
+    connection: socket.socket,
     fd_channel: socket.socket,
     *,
     mark: str,
     has_group: bool,
 ) -> subprocess.Popen[bytes]:
-    """Spawn it with its ends of conversation and hatch; `has_group`: a control group will hold it.
+    """Start the supervisor with its ends of the two sockets. Without `scratch` there is no jail.
 
-    Without `scratch` there is no jail.
+    `has_group`: a control group limits memory and processes, so no resource limits are set.
     """
     jailed = scratch is not None
     if not spec.tree.is_dir():
@@ -52,17 +52,17 @@ def launch(
         raise SandboxUnavailable("bubblewrap is not installed", hint=INSTALL)
     uid = jail_uid(spec.order_id) if jailed else None
     memory = 0 if has_group else spec.limits.memory_mb * 1024 * 1024
-    # Without a jail the user's other processes would count too.
+    # RLIMIT_NPROC counts all processes of the user: without a jail those outside the sandbox too.
     processes = 0 if has_group or not jailed else spec.limits.processes
     with contextlib.ExitStack() as stack:
-        lent: list[int] = []
+        inherited: list[int] = []
 
-        def lend(content: bytes) -> int:
-            lent.append(_memory_file(content))
-            stack.callback(os.close, lent[-1])
-            return lent[-1]
+        def memory_file(content: bytes) -> int:
+            inherited.append(_memory_file(content))
+            stack.callback(os.close, inherited[-1])
+            return inherited[-1]
 
-        program = [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{lend(_supervisor())}"]
+        program = [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{memory_file(_supervisor())}"]
         program += [str(uid or 0), str(memory), str(processes)]
         if scratch is not None:
             user, group = (uid, uid) if uid else (os.getuid(), os.getgid())
@@ -72,19 +72,19 @@ def launch(
                 scratch,
                 shown=settings.sandbox_paths,
                 as_root=uid is not None,
-                files={k: lend(v) for k, v in jail.small_files(user, group, spec.network).items()},
-                filter_fd=lend(refused) if refused else None,
+                files={k: memory_file(v) for k, v in jail.small_files(user, group, spec.network).items()},
+                filter_fd=memory_file(refused) if refused else None,
             )
         try:
             return subprocess.Popen(
                 program,
                 executable=bubblewrap,
-                stdin=conversation.fileno(),
+                stdin=connection.fileno(),
                 stdout=fd_channel.fileno(),
                 stderr=subprocess.PIPE,
                 cwd=spec.tree,
                 env=_environment(settings, spec, mark, jailed=jailed),
-                pass_fds=lent,
+                pass_fds=inherited,
                 start_new_session=True,
             )
         except OSError as error:
@@ -94,10 +94,10 @@ def launch(
 
 
 def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bool) -> dict[str, str]:
-    # Else every test run of an agent leaves files that would be committed; checks run in a throwaway tree.
-    no_litter = {"PYTHONDONTWRITEBYTECODE": "1"} if spec.purpose == "work" else {}
+    # Else every test run of an agent leaves bytecode in the workspace; checks run in a throwaway checkout.
+    no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"} if spec.purpose == "work" else {}
     return {
-        **no_litter,
+        **no_bytecode,
         "PATH": jail.search_path(settings.sandbox_paths),
         "HOME": jail.HOME if jailed else str(spec.tree),
         "USER": "agent",
@@ -115,7 +115,7 @@ def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bo
 
 @cache
 def _supervisor() -> bytes:
-    """The supervisor, compiled once: compiling it in each jail would cost a quarter of its start."""
+    """The supervisor as bytecode: compiling it in each jail would cost a quarter of the start-up."""
     source = Path(__file__).with_name("supervisor.py")
     code = compile(source.read_bytes(), "supervisor.py", "exec", optimize=2)
     return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)

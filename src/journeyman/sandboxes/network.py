@@ -1,8 +1,8 @@
-"""The internet for a jail that asked for it, without the machine it runs on.
+"""Internet access for a jail, without access to the host's loopback.
 
-slirp4netns carries the jail's packets like any program of the server's user would, and refuses this
-machine's own loopback: were the host's network shared instead, whatever listens there, Journeyman's own
-API included, would be open to the agent. Addresses of the local network stay reachable.
+slirp4netns forwards the jail's packets as an ordinary program of the server's user, and refuses the host's
+loopback addresses. If the host's network were shared instead, the agent could reach everything that listens
+there, Journeyman's own API included. Addresses of the local network stay reachable.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ from journeyman.errors import SandboxUnavailable
 
 INSTALL = "For a network in the sandbox install it: apt-get install slirp4netns."
 RESOLVER = "10.0.2.3"
-"""Where slirp4netns answers questions for names, with what the host's own resolver says."""
-_PATIENCE_SECONDS = 10.0
+"""Where slirp4netns answers DNS queries, with the host's resolver."""
+_START_SECONDS = 10.0
 _NS_GET_USERNS = 0xB701
 """The kernel's number for asking a namespace which user namespace owns it."""
 
 
 class Network:
-    """The connection of one jail; it ends with the process that opened it."""
+    """The connection of one jail; it ends together with the process that opened it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], keeping: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], exit_fd: int) -> None:
         self._process = process
-        self._keeping = keeping
+        self._exit_fd = exit_fd
 
     def close(self) -> None:
-        os.close(self._keeping)
-        self._process.wait(_PATIENCE_SECONDS)
+        os.close(self._exit_fd)  # slirp4netns exits when it is closed
+        self._process.wait(_START_SECONDS)
 
 
 async def connect(jail_pid: int) -> Network:
     """Connect the jail whose bubblewrap is this process."""
     network, ready = _start(jail_pid)
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
+        async with asyncio.timeout(_START_SECONDS):
             is_up = await _answer(ready)
     except TimeoutError:
         is_up = b""
@@ -54,32 +54,37 @@ async def connect(jail_pid: int) -> Network:
 
 
 def _start(jail_pid: int) -> tuple[Network, int]:
-    """The connection, and a descriptor on which it says that it is up."""
+    """The connection, and a descriptor on which slirp4netns writes a byte when it is up."""
     program = shutil.which("slirp4netns")
     if program is None:
         raise SandboxUnavailable("slirp4netns is not installed", hint=INSTALL)
     inside = Path(f"/proc/{jail_pid}/task/{jail_pid}/children").read_text().split()[0]
-    leaving, keeping = os.pipe()
-    ready, saying = os.pipe()
-    arguments = ["--configure", "--disable-host-loopback", f"--exit-fd={leaving}", f"--ready-fd={saying}"]
-    lent = [leaving, saying]
+    exit_read, exit_write = os.pipe()
+    ready, ready_write = os.pipe()
+    arguments = [
+        "--configure",
+        "--disable-host-loopback",
+        f"--exit-fd={exit_read}",
+        f"--ready-fd={ready_write}",
+    ]
+    inherited = [exit_read, ready_write]
     if os.geteuid() != 0:
-        lent.append(_owner_of(inside))
-        arguments.append(f"--userns-path=/proc/self/fd/{lent[-1]}")
+        inherited.append(_owner_of(inside))
+        arguments.append(f"--userns-path=/proc/self/fd/{inherited[-1]}")
     try:
         process = subprocess.Popen(
             [program, *arguments, inside, "tap0"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=lent,
+            pass_fds=inherited,
             env={},
             start_new_session=True,
         )
     finally:
-        for descriptor in lent:
+        for descriptor in inherited:
             os.close(descriptor)
-    return Network(process, keeping), ready
+    return Network(process, exit_write), ready
 
 
 def _owner_of(inside: str) -> int:

@@ -1,7 +1,8 @@
-"""How much of the disk an order's files take, and whether that is more than it may have.
+"""How much of the disk an order's files take, and whether that is over its quota.
 
-No kernel quota: those need root, or a file system made for them. The files are counted instead, by those
-who watch them. Blocks count, not lengths, and a file with several names counts once.
+Kernel quotas need root or a special file system, so files are counted instead (`disk_monitor.py` decides
+when). Blocks count, not lengths, so a sparse file counts as what it occupies; a file with several hard links
+counts once.
 """
 
 import errno
@@ -22,14 +23,14 @@ _MB = 1024 * 1024
 
 @dataclass(frozen=True)
 class DiskUsage:
-    """What is on the disk. Counting stops where it is certain that it is too much."""
+    """Counting stops as soon as a limit is exceeded, so figures above a limit are lower bounds."""
 
     size: int = 0
     """Bytes."""
     files: int = 0
     """Directories and links count as files."""
     is_too_deep: bool = False
-    """Whether directories are nested deeper than a path can say."""
+    """Whether directories are nested deeper than the longest path that the kernel accepts."""
     has_hidden: bool = False
     """Whether there are directories that may not be read: what they hold is not counted."""
 
@@ -53,7 +54,7 @@ def over_quota(order_id: str, what: str) -> DiskQuotaExceeded:
 
 
 def measure(directories: Sequence[Path], limits: SandboxLimits, processes: Iterable[int] = ()) -> DiskUsage:
-    """What these directories hold, and what the processes keep open that has no name any more."""
+    """What these directories hold, plus deleted files that the processes still have open."""
     counted = _Count()
     for top in directories:
         for directory in _walk(top, counted):
@@ -71,18 +72,18 @@ def measure(directories: Sequence[Path], limits: SandboxLimits, processes: Itera
 
 
 def _walk(top: Path, counted: "_Count") -> Iterator[int]:
-    """Every directory from the top down, open until the walk goes on.
+    """Every directory from the top down, as a descriptor that is open until the next one.
 
-    A link that takes a directory's place meanwhile leads to files that count as the order's own.
+    A link that an agent swaps in for a directory meanwhile can only make the order count too much.
     """
     try:
         root = os.open(top, _OPEN)
     except OSError:
         return
-    waiting = [b"."]
+    pending = [b"."]
     try:
-        while waiting:
-            path = waiting.pop()
+        while pending:
+            path = pending.pop()
             try:
                 directory = os.open(path, _OPEN, dir_fd=root)
             except OSError as error:
@@ -93,7 +94,7 @@ def _walk(top: Path, counted: "_Count") -> Iterator[int]:
                 yield directory
                 with suppress(OSError), os.scandir(directory) as entries:
                     below = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-                    waiting += [os.path.join(path, os.fsencode(name)) for name in below]
+                    pending += [os.path.join(path, os.fsencode(name)) for name in below]
             finally:
                 os.close(directory)
     finally:
@@ -123,7 +124,7 @@ class _Count:
         self._files += 1
 
     def add_deleted(self, pid: int) -> None:
-        """Files that a process has open after they were deleted: they take room, and no name is left."""
+        """Deleted files that a process has open: they take space, but no directory lists them."""
         with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
             for entry in entries:
                 with suppress(OSError):
@@ -137,13 +138,13 @@ class _Count:
 
 
 def processes_below(pid: int) -> list[int]:
-    """Every process that this one, or one of those, started."""
-    found, waiting = [], [pid]
-    while waiting:
-        parent = waiting.pop()
+    """All descendants of a process."""
+    found, pending = [], [pid]
+    while pending:
+        parent = pending.pop()
         with suppress(OSError):
             for task in os.listdir(f"/proc/{parent}/task"):
                 children = Path(f"/proc/{parent}/task/{task}/children").read_text().split()
-                waiting += map(int, children)
+                pending += map(int, children)
         found.append(parent)
     return found[1:]

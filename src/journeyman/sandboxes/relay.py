@@ -1,7 +1,4 @@
-"""Lets what connects to a listening socket reach a unix socket of this machine.
-
-Whoever is slow is waited for: a half of a conversation that nobody reads is not gathered here.
-"""
+"""Forwards connections of a listening socket to a unix socket of this machine, with back-pressure."""
 
 import asyncio
 import contextlib
@@ -12,17 +9,17 @@ _CHUNK = 65_536
 
 
 async def relay(listener: socket.socket, path: Path) -> asyncio.Server:
-    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(writer.close)
             try:
-                answering, asking = await asyncio.open_unix_connection(str(path))
+                upstream_reader, upstream_writer = await asyncio.open_unix_connection(str(path))
             except OSError:
-                return  # the door is shut: the one who knocked hears the connection close
-            stack.callback(asking.close)
-            await asyncio.gather(_pump(reader, asking), _pump(answering, writer))
+                return  # nothing listens there: the client sees its connection close
+            stack.callback(upstream_writer.close)
+            await asyncio.gather(_pump(reader, upstream_writer), _pump(upstream_reader, writer))
 
-    return await asyncio.start_server(carry, sock=listener)
+    return await asyncio.start_server(forward, sock=listener)
 
 
 async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

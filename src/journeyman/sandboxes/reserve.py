@@ -1,7 +1,7 @@
-"""Room on the home's disk that belongs to the server: for its database, its log and a cancel.
+"""Disk space that is reserved for the server itself: for its database, its log and a cancel.
 
-It is held by a file of that size. When the disk is full the file goes, and what keeps the server working has
-room while the cause is dealt with; when there is room again it is made again.
+A preallocated file holds the space. When the disk is full the file is deleted, so that the server can go on
+writing while the cause is dealt with; when there is space again, the file is made again.
 """
 
 import os
@@ -15,7 +15,7 @@ _SMALLEST_SHARE = 50
 
 @dataclass(frozen=True)
 class Disk:
-    """A look at the disk of the home."""
+    """The state of the home's disk at one moment."""
 
     free: int
     """Bytes that this user may still write."""
@@ -26,7 +26,7 @@ class Disk:
 
     @property
     def is_low(self) -> bool:
-        """Whether nothing but the reserve, and as much before it, is left."""
+        """Whether less than twice the reserve is left, the reserve included."""
         return self.free + self.held < 2 * self.reserve
 
     @property
@@ -49,11 +49,11 @@ class DiskReserve:
         return Disk(disk.f_bavail * disk.f_frsize, held, min(self._megabytes * _MB, share))
 
     def release(self) -> None:
-        """Give the room back."""
+        """Delete the file, so that its space can be used."""
         self._file.unlink(missing_ok=True)
 
     def take(self) -> None:
-        """Hold the room, as far as the disk has it."""
+        """Make the file, if there is space enough. The gap to `is_low` keeps it from coming and going."""
         disk = self.look()
         if disk.held >= disk.reserve or not disk.has_room_again:
             return

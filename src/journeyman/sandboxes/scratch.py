@@ -1,8 +1,8 @@
 """Directories on disk for what a sandbox writes outside its workspace: its home and /tmp.
 
-On disk, because a package manager's cache outgrows any memory that one would give it. They are made empty
-for each sandbox and thrown away with it, so nothing passes from one role to the next. A lock says that one
-is in use: it goes with the process that holds it, and what nobody holds can go.
+On disk, because a package manager's cache would not fit into memory. They are made empty for each sandbox and
+discarded with it, so nothing passes from one role to the next. A file lock marks one that is in use; the
+kernel releases it when its process ends, so what is not locked was left by a killed process.
 """
 
 import contextlib
@@ -18,17 +18,17 @@ from journeyman.sandboxes.identity import jail_uid
 
 @dataclass(frozen=True)
 class Scratch:
-    place: Path
+    directory: Path
     lock: int
     """Open and locked for as long as the sandbox lives."""
 
     @property
     def home(self) -> Path:
-        return self.place / "home"
+        return self.directory / "home"
 
     @property
     def temporary(self) -> Path:
-        return self.place / "tmp"
+        return self.directory / "tmp"
 
 
 class Scratches:
@@ -58,14 +58,14 @@ class Scratches:
         return scratch
 
     def discard(self, scratch: Scratch) -> None:
-        """Throw it away. The sandbox has ended."""
-        self.trash.put(scratch.place)
+        """Discard it, after the sandbox has ended."""
+        self.trash.put(scratch.directory)
         os.close(scratch.lock)
         with contextlib.suppress(OSError):  # another sandbox of the order has one
-            scratch.place.parent.rmdir()
+            scratch.directory.parent.rmdir()
 
     def sweep(self) -> list[str]:
-        """Throw away what a killed process left; the orders whose it was."""
+        """Discard what killed processes left; returns the ids of the orders it belonged to."""
         found = []
         for order in _directories(self._directory):
             for place in _directories(order):

@@ -1,8 +1,8 @@
-"""System calls that no command in a jail has business with, as a filter for the kernel.
+"""A seccomp filter that refuses system calls which no command in a jail needs.
 
-They are ways to new namespaces, mounts, keys, the supervisor and rarely audited parts of the kernel. The
-filter names them by number, so it exists only for processors whose numbers are known here; the jail holds
-without it.
+They lead to new namespaces, mounts, keys, the supervisor and rarely audited parts of the kernel. The filter
+uses system call numbers, so it exists only for the processors listed here; it is a second line of defence,
+and the jail holds without it.
 """
 
 import os
@@ -16,7 +16,7 @@ _NEW_NAMESPACE = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET in one mask."""
 _TIOCSTI = 0x5412
 _AF_VSOCK = 40
-"""Sockets to the machine's hypervisor, which no network namespace holds back."""
+"""Sockets to the hypervisor, which a network namespace does not isolate."""
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 

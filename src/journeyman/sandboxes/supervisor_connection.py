@@ -1,7 +1,6 @@
-"""The host's end of the conversation with a supervisor.
+"""The host's end of the connection to a supervisor; the protocol is described in supervisor.py.
 
-What comes out of a jail is not trusted: a frame or an answer that is longer than was asked for ends the
-conversation. The frames are described in supervisor.py.
+What comes out of a jail is not trusted: a frame or a reply that is longer than allowed closes the connection.
 """
 
 import asyncio
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from journeyman.errors import JourneymanError, SandboxLost
 from journeyman.sandboxes.base import OnOutput
 
-_LONGEST_FRAME = 65_536
+_MAX_FRAME_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class SupervisorReply:
 
 
 @dataclass
-class _Waiting:
+class _Pending:
     future: asyncio.Future[SupervisorReply]
     room: int
     on_output: OnOutput | None
@@ -42,58 +41,58 @@ class SupervisorConnection(asyncio.Protocol):
     def __init__(self, name: str) -> None:
         self._name = name
         self._transport: asyncio.Transport | None = None
-        self._waiting: dict[int, _Waiting] = {}
+        self._pending: dict[int, _Pending] = {}
         self._incoming = bytearray()
         self._last_request = 0
-        self._why: JourneymanError | None = None
-        """Why it was hung up, where whoever asks is to know."""
+        self._closed_because: JourneymanError | None = None
+        """The error for pending and later requests, where it is not the usual one."""
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when the supervisor has spoken for the first time, or is gone."""
+        """Done when the supervisor says that it is ready; fails when it is gone before."""
 
     @property
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def ask(
+    async def call(
         self, kind: bytes, fields: Sequence[bytes], *, room: int = 0, on_output: OnOutput | None = None
     ) -> SupervisorReply:
-        """Send one request and wait for its answer of at most `room` bytes."""
-        request, answer = self.begin(kind, fields, room=room, on_output=on_output)
+        """Send a request and wait for its reply of at most `room` bytes of output."""
+        request, reply = self.send(kind, fields, room=room, on_output=on_output)
         try:
-            return await answer
+            return await reply
         except asyncio.CancelledError:
             self.kill(request)
             raise
 
     def kill(self, request: int) -> None:
-        """End what a request started, without waiting for it to be gone."""
+        """Kill what a request started, without waiting until it is gone."""
         if self.is_open:
-            self._send(b"K", request, ())
+            self._write_frame(b"K", request, ())
 
-    def begin(
+    def send(
         self,
         kind: bytes,
         fields: Sequence[bytes],
         *,
         room: int = 0,
         on_output: OnOutput | None = None,
-        ahead: Callable[[int], None] | None = None,
+        before: Callable[[int], None] | None = None,
     ) -> tuple[int, asyncio.Future[SupervisorReply]]:
-        """Send one request, after `ahead` was told its number; the number and the answer to come."""
+        """Send a request; returns its number and its reply to come. `before` is given the number first."""
         if self._transport is None or self._transport.is_closing():
             raise self._lost()
         self._last_request = request = self._last_request + 1
-        if ahead:
-            ahead(request)
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), room, on_output)
-        self._waiting[request] = waiting
-        waiting.future.add_done_callback(lambda _: self._waiting.pop(request, None))
-        self._send(kind, request, fields)
-        return request, waiting.future
+        if before:
+            before(request)
+        pending = _Pending(asyncio.get_running_loop().create_future(), room, on_output)
+        self._pending[request] = pending
+        pending.future.add_done_callback(lambda _: self._pending.pop(request, None))
+        self._write_frame(kind, request, fields)
+        return request, pending.future
 
-    def hang_up(self, why: JourneymanError | None = None) -> None:
-        """End the conversation; whoever waits for an answer, or asks from now on, is told why."""
-        self._why = self._why or why
+    def close(self, why: JourneymanError | None = None) -> None:
+        """Close the connection; pending and later requests fail with `why`."""
+        self._closed_because = self._closed_because or why
         if self._transport is not None:
             self._transport.abort()
 
@@ -105,57 +104,57 @@ class SupervisorConnection(asyncio.Protocol):
         self._incoming += data
         while len(self._incoming) >= 9:
             length = int.from_bytes(self._incoming[5:9], "big")
-            if length > _LONGEST_FRAME:
-                return self.hang_up()
+            if length > _MAX_FRAME_BYTES:
+                return self.close()
             if len(self._incoming) < 9 + length:
                 return None
             kind, request = bytes(self._incoming[:1]), int.from_bytes(self._incoming[1:5], "big")
             body = bytes(self._incoming[9 : 9 + length])
             del self._incoming[: 9 + length]
             try:
-                self._hear(kind, self._waiting.get(request), body)
+                self._handle_frame(kind, self._pending.get(request), body)
             except ValueError:
-                return self.hang_up()
+                return self.close()
         return None
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self.ready.done():
             self.ready.set_exception(self._lost())
-        for waiting in list(self._waiting.values()):
-            if not waiting.future.done():
-                waiting.future.set_exception(self._lost())
+        for pending in list(self._pending.values()):
+            if not pending.future.done():
+                pending.future.set_exception(self._lost())
 
-    def _send(self, kind: bytes, request: int, fields: Sequence[bytes]) -> None:
+    def _write_frame(self, kind: bytes, request: int, fields: Sequence[bytes]) -> None:
         assert self._transport is not None
         body = b"".join(len(part).to_bytes(4, "big") + part for part in fields)
         self._transport.write(kind + request.to_bytes(4, "big") + len(body).to_bytes(4, "big") + body)
 
-    def _hear(self, kind: bytes, waiting: _Waiting | None, body: bytes) -> None:
+    def _handle_frame(self, kind: bytes, pending: _Pending | None, body: bytes) -> None:
         if kind == b"H" and not self.ready.done():
             self.ready.set_result(None)
-        if waiting is None or waiting.future.done():
-            return  # the one who asked has gone
+        if pending is None or pending.future.done():
+            return  # the caller was cancelled
         if kind == b"O":
-            waiting.room -= len(body)
-            if waiting.room < 0:
-                raise ValueError("an answer is longer than was asked for")
-            waiting.take(body)
+            pending.room -= len(body)
+            if pending.room < 0:
+                raise ValueError("a reply is longer than was asked for")
+            pending.take(body)
         elif kind == b"C":
-            waiting.truncated = True
-            waiting.take(b"\n[... %d bytes of output were left out here ...]\n" % int(body))
+            pending.truncated = True
+            pending.take(b"\n[... %d bytes of output were left out here ...]\n" % int(body))
         elif kind == b"E":
             code, timed_out = map(int, body.split())
-            data = bytes(waiting.data)
-            waiting.future.set_result(SupervisorReply(data, code, bool(timed_out), waiting.truncated))
+            data = bytes(pending.data)
+            pending.future.set_result(SupervisorReply(data, code, bool(timed_out), pending.truncated))
         elif kind == b"X":
             number = int(body)
             if number == errno.EROFS:
-                waiting.future.set_exception(PermissionError(number, os.strerror(number)))
+                pending.future.set_exception(PermissionError(number, os.strerror(number)))
             else:
-                waiting.future.set_exception(OSError(number, os.strerror(number)))
+                pending.future.set_exception(OSError(number, os.strerror(number)))
 
     def _lost(self) -> JourneymanError:
-        return self._why or SandboxLost(
+        return self._closed_because or SandboxLost(
             f"sandbox {self._name} is gone",
             hint="Its first process ended. The next step opens a new sandbox on the same workspace.",
         )
