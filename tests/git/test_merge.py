@@ -48,7 +48,7 @@ async def test_a_base_that_went_on_keeps_both_sides(repository: Path) -> None:
     assert git(repository, "show", "main:b.txt") == "theirs"
 
 
-async def test_a_clash_is_told_and_nothing_is_changed(repository: Path) -> None:
+async def test_a_conflict_is_reported_and_nothing_is_changed(repository: Path) -> None:
     commit_files(repository, {"a.txt": "three\n"}, "Clash")
     before = git(repository, "rev-parse", "main")
     with pytest.raises(MergeConflict, match=r"both changed a\.txt"):

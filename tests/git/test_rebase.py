@@ -116,7 +116,7 @@ async def test_a_branch_that_people_reset_to_an_earlier_commit_stays_there(
     assert await workspace.push(remote_of(git_setup.source), expected_sha=pushed) == head
 
 
-async def test_a_clash_changes_nothing_and_names_the_files(
+async def test_a_conflict_changes_nothing_and_names_the_files(
     git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     ours = await commit(workspace, work="one\nours\nthree\n", fine="fine\n")
@@ -134,7 +134,7 @@ async def test_a_clash_changes_nothing_and_names_the_files(
     assert git(git_setup.source, "rev-parse", workspace.branch) == theirs
 
 
-async def test_a_clash_can_be_begun_anew_from_their_side_with_ours_kept(
+async def test_a_conflict_can_be_restarted_from_their_side_with_ours_kept(
     git_setup: GitSetup, workspace: Workspace, pushed: str
 ) -> None:
     await commit(workspace, work="one\nours\nthree\n")

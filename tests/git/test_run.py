@@ -24,7 +24,7 @@ from journeyman.forges.base import Person, Remote
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
-from journeyman.git.run import How, git, host_author, run_git
+from journeyman.git.run import GitOptions, git, host_author, run_git
 from tests.git.repositories import git as plain_git
 from tests.git.repositories import make_repository, processes_about, processes_ended, processes_started
 
@@ -106,7 +106,7 @@ async def test_a_git_that_nobody_waits_for_any_more_is_ended(source: Path, tmp_p
 
 
 @pytest.mark.parametrize("confined", [{}, {"confinement": Confinement()}])
-async def test_a_git_that_was_killed_is_tried_again(confined: How) -> None:
+async def test_a_git_that_was_killed_is_tried_again(confined: GitOptions) -> None:
     with pytest.raises(Transient, match="killed"):
         await run_git("-c", "alias.die=!kill -9 $PPID", "die", **confined)
 

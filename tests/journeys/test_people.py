@@ -155,7 +155,7 @@ def test_commits_pushed_after_the_checks_are_verified_before_anything_is_claimed
     assert passed == [True, False, True]
 
 
-def test_a_clash_fails_the_round_keeps_both_sides_and_a_prompt_resolves_it(
+def test_a_conflict_fails_the_round_keeps_both_sides_and_a_prompt_resolves_it(
     product: Product, hosting: Hosting, tmp_path: Path
 ) -> None:
     hosted = hosting.add()

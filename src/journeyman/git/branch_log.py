@@ -1,4 +1,4 @@
-"""The commits of a branch in a repository of this machine, as the page of its pull request lists them."""
+"""The commits of a branch in a local repository, for the page of its pull request."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ MOST_COMMITS = 250
 
 
 async def commits_of(repository: Path, branch: str, *, since: str) -> list[LoggedCommit]:
-    """The newest of those that `since` does not hold, oldest first; none where either of them is gone."""
+    """The newest commits that are not in `since`, oldest first; none where either of the two is gone."""
     try:
         async with stand_in(repository) as shown:
             answer = await run_git(

@@ -1,7 +1,7 @@
-"""An order's work as one file: what its branch and newest snapshot hold beyond its base.
+"""An order's work as a git bundle: what its branch and newest snapshot hold beyond its base.
 
-A worker on another machine makes the order's refs from it. The base itself is not in it: every machine
-has that from the repository.
+A worker on another machine restores the order's refs from it. The base commit is not included: every machine
+fetches that from the repository.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ LARGEST_BYTES = 100_000_000
 
 
 async def create_bundle(workspace: Workspace) -> tuple[dict[str, str], bytes] | None:
-    """The order's refs and what is needed to make them; None when there is nothing beyond the base."""
-    branch, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}"
+    """The order's refs, and a bundle of their commits; None when there is nothing beyond the base."""
+    branch, recorded = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}"
     snapshots = f"{SNAPSHOTS}{workspace.order_id}/"
-    aside = f"{STASHES}{workspace.order_id}/"
-    refs = await workspace.mirror.refs(branch, begun, snapshots, aside)
+    stashes = f"{STASHES}{workspace.order_id}/"
+    refs = await workspace.mirror.refs(branch, recorded, snapshots, stashes)
     numbered = {int(name.removeprefix(snapshots)): name for name in refs if name.startswith(snapshots)}
-    kept = [branch, begun, *([numbered[max(numbered)]] if numbered else [])]
-    kept += [name for name in refs if name.startswith(aside)]
-    wanted = {name: refs[name] for name in kept if name in refs}
+    names = [branch, recorded, *([numbered[max(numbered)]] if numbered else [])]
+    names += [name for name in refs if name.startswith(stashes)]
+    wanted = {name: refs[name] for name in names if name in refs}
     ahead = [name for name, commit in wanted.items() if commit != workspace.base_commit_sha]
     if not ahead:
         return None
@@ -47,7 +47,7 @@ async def create_bundle(workspace: Workspace) -> tuple[dict[str, str], bytes] | 
 
 
 async def apply_bundle(mirror: Mirror, refs: Mapping[str, str], content: bytes) -> None:
-    """Make the refs in the mirror as they were when they were packed. Safe to repeat: the same again."""
+    """Restore the refs in the mirror. Safe to repeat because refs that are there already stay as they are."""
     known = await mirror.refs(*refs)
     if all(known.get(name) == commit for name, commit in refs.items()):
         return
@@ -60,8 +60,8 @@ async def apply_bundle(mirror: Mirror, refs: Mapping[str, str], content: bytes) 
             f"the work of another machine cannot be taken over: {answer.error.strip()[-300:]}",
             hint="Most often the base commit is gone from the repository; push it there again, then retry.",
         )
-    made = "".join(f"update {name} {checked_commit(commit)}\n" for name, commit in refs.items())
+    commands = "".join(f"update {name} {checked_commit(commit)}\n" for name, commit in refs.items())
     async with mirror.lock.hold():
         for name in refs:
             mirror.drop_stale_lock(name)
-        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
+        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=commands.encode())

@@ -1,7 +1,7 @@
-"""Whether a commit's files can be checked out and worked on, decided while git is still listing them.
+"""Whether a commit can be checked out, decided while git is still listing its files.
 
-A repository of a few kilobytes can hold ten thousand million files; the first entry beyond the limit
-ends the listing. Directories count as well, because a tree can branch without end and hold no file.
+A repository of a few kilobytes can expand to 10^10 files (a tree bomb); the first entry beyond the limit ends
+the listing. Directories count as well, because a tree bomb need not contain a file.
 """
 
 import posixpath
@@ -14,7 +14,7 @@ from journeyman.git.faults import damaged
 from journeyman.git.trees import LARGEST_RULES, RULES
 
 _LFS = re.compile(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", re.MULTILINE)
-_LONGEST_PATH = 4000
+_MAX_PATH_BYTES = 4000
 _REFUSED_NAME = re.compile(rb"\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE)
 
 
@@ -23,7 +23,7 @@ class CheckoutCheck:
     max_files: int
     max_bytes: int
     git_dir: Path | None = None
-    """Where the objects lie, to tell of those that cannot be read."""
+    """The repository, for the hint about objects that cannot be read."""
     attributes: list[str] = field(default_factory=list)
     """Blobs that are `.gitattributes` files."""
     _entries: int = 0
@@ -52,7 +52,7 @@ class CheckoutCheck:
                 f"the repository has submodules ({path.decode(errors='replace')}), which are not supported",
                 hint="Use a branch without submodules, or put their files into the repository itself.",
             )
-        if size == b"BAD":  # git says no more than that of what it cannot read
+        if size == b"BAD":  # an object that git cannot read
             raise damaged(f"{path.decode(errors='replace')} ({blob}) is damaged or missing", self.git_dir)
         self._entries += 1
         self._bytes += int(size) if size != b"-" else 0
@@ -72,9 +72,9 @@ class CheckoutCheck:
                 f"the repository holds {path.decode(errors='replace')!r}, which git refuses to check out",
                 hint="Remove it from the branch: it would lie where git keeps its own files, or outside.",
             )
-        if len(path) > _LONGEST_PATH:
+        if len(path) > _MAX_PATH_BYTES:
             raise InvalidRepository(
-                f"a file lies deeper than {_LONGEST_PATH} characters of path", hint="Shorten its path."
+                f"a file lies deeper than {_MAX_PATH_BYTES} characters of path", hint="Shorten its path."
             )
         if name.decode(errors="replace") in RULES and size.isdigit() and int(size) > LARGEST_RULES:
             raise InvalidRepository(

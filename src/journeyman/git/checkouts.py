@@ -1,7 +1,7 @@
-"""Clean checkouts of a commit: made from the mirror alone, where no agent has ever been.
+"""Clean checkouts of a commit, made from the mirror alone.
 
-What an order's checks show must hold for the commit, so they run on nothing but the commit: no ignored
-file, no environment and no process of an agent can be there. A checkout lives as long as its checks.
+Checks must prove something about the commit, so they run where nothing of an agent can be: no ignored file,
+no environment and no process. A checkout is discarded after its checks.
 """
 
 import asyncio
@@ -32,31 +32,31 @@ class Checkout:
 
 
 class Checkouts:
-    """Those of one process, in a directory of its own: whatever lies beside it was left by another."""
+    """The checkouts of one process, in a directory of its own; what lies beside it was left by others."""
 
     def __init__(self, directory: Path, *, discard: Callable[[Path], None]) -> None:
-        """`discard` throws away a directory that hostile code could write."""
+        """`discard` removes a directory that hostile code could write."""
         self._all = directory
         self._own = directory / uuid.uuid4().hex
         self._discard = discard
 
     @asynccontextmanager
     async def open(self, mirror: Mirror, order_id: str, commit_sha: str) -> AsyncIterator[Checkout]:
-        place = self._own / uuid.uuid4().hex
-        checkout = Checkout(place / "tree", place / "git", mirror.path)
+        directory = self._own / uuid.uuid4().hex
+        checkout = Checkout(directory / "tree", directory / "git", mirror.path)
         try:
             await _fill(checkout, order_id, checked_commit(commit_sha))
             yield checkout
         finally:
-            self._discard(place)
+            self._discard(directory)
 
     def leftovers(self) -> list[Path]:
-        """What processes that were killed left."""
+        """Checkouts that killed processes left."""
         return [path for path in self._all.iterdir() if path != self._own] if self._all.is_dir() else []
 
 
 async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
-    """As `git worktree add --detach` would, but unknown to the mirror: it can vanish at any time."""
+    """As `git worktree add --detach` would, but not registered in the mirror: it can vanish at any time."""
     checkout.tree.mkdir(parents=True)
     checkout.git_dir.mkdir()
     for name, content in {"HEAD": commit_sha, "commondir": str(checkout.mirror)}.items():

@@ -1,4 +1,4 @@
-"""Files of a commit, read from the mirror's objects: nothing is checked out, and no link is followed."""
+"""Read files of a commit from the mirror's objects: nothing is checked out, and no link is followed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ListedFile:
 
 
 async def list_files(mirror: Mirror, commit: str, directory: str) -> list[ListedFile]:
-    """Every file below a directory of a commit, by path. One that is no directory is listed itself."""
+    """Every file below a directory of a commit, by path; the file itself where the path is one."""
     listing = await git(
         "ls-tree", "-r", "-l", "-z", "--full-tree", checked_commit(commit), "--", directory,
         git_dir=mirror.path,
@@ -38,7 +38,7 @@ async def list_files(mirror: Mirror, commit: str, directory: str) -> list[Listed
 
 
 async def read_files(mirror: Mirror, files: Sequence[ListedFile]) -> list[bytes]:
-    """What the files hold, in their order."""
+    """The contents of the files, in the same order."""
     if not files:
         return []
     asked = "".join(f"{file.blob}\n" for file in files).encode()

@@ -1,8 +1,8 @@
-"""The text of a commit that Journeyman makes.
+"""The message and the signatures of a commit that Journeyman makes.
 
-The trailers are how phases and finished subtasks are found again, so they stand alone in the last
-paragraph: whatever an agent puts into subject or body cannot pass for one. Forges search messages as they
-search pull requests, so a stranger's words in one mention nobody and close nothing.
+Phases and finished subtasks are read back from the trailers, so these stand alone in the last paragraph: what
+an agent puts into subject or body cannot be taken for one. Forges act on mentions and closing keywords in
+commit messages too, so both are made harmless.
 """
 
 import unicodedata
@@ -14,7 +14,7 @@ from journeyman.forges.body import sanitize_message
 
 JOURNEYMAN = Person("Journeyman", "agent@journeyman.invalid")
 _SUBJECT_CHARACTERS = 72
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class CommitMessage:
     step: str
     subtask: int | None = None
     round: int | None = None
-    """Tells the same subtask of different rounds apart, where it is given."""
+    """Distinguishes the same subtask of different rounds."""
     co_author: Person = JOURNEYMAN
 
     @property
@@ -42,13 +42,13 @@ class CommitMessage:
         last = "\n".join(
             f"{name}: {one_line(str(value))}" for name, value in trailers.items() if value is not None
         )
-        body = "\n".join(_seen(line).rstrip() for line in self.body.splitlines()).strip()
+        body = "\n".join(_visible(line).rstrip() for line in self.body.splitlines()).strip()
         parts = (sanitize_message(_subject(self.subject)), sanitize_message(body), last)
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def identity(author: Person) -> dict[str, str]:
-    """What tells git who wrote a commit and who made it."""
+    """The environment variables with which git records author and committer."""
     return {
         "GIT_AUTHOR_NAME": one_line(author.name).strip("<>,.;:\"' ") or JOURNEYMAN.name,
         "GIT_AUTHOR_EMAIL": one_line(author.email).strip("<> ") or JOURNEYMAN.email,
@@ -58,7 +58,7 @@ def identity(author: Person) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    return " ".join(_seen(" ".join(text.split())).split())
+    return " ".join(_visible(" ".join(text.split())).split())
 
 
 def _subject(text: str) -> str:
@@ -66,6 +66,6 @@ def _subject(text: str) -> str:
     return line if len(line) <= _SUBJECT_CHARACTERS else line[: _SUBJECT_CHARACTERS - 1].rstrip() + "…"
 
 
-def _seen(text: str) -> str:
-    """Without characters that show nothing and change how the rest is read."""
-    return "".join(c for c in text if c == "\t" or unicodedata.category(c) not in _UNSEEN)
+def _visible(text: str) -> str:
+    """Without control and formatting characters, which change how the rest is displayed."""
+    return "".join(c for c in text if c == "\t" or unicodedata.category(c) not in _INVISIBLE)

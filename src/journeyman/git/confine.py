@@ -1,8 +1,9 @@
-"""Keep git inside the workspace, and within limits, while it reads or writes files that an agent wrote.
+"""Confine the platform's own git, and limit it, while it reads or writes files that an agent wrote.
 
-Git looks whether a directory is a link and opens the file after that; an agent that swaps the two in
-between would have it read or write anywhere. In a mount namespace that shows nothing else, that leads
-nowhere. Where bubblewrap does not work no agent is jailed either, and git runs with its limits alone.
+Git first checks whether a directory is a symbolic link and opens a file in it later. An agent that swaps the
+directory for a link in between (a TOCTOU race) would make git read or write anywhere on the host. In a mount
+namespace that contains only the workspace and the mirror, such a link leads nowhere. Where bubblewrap does
+not work, agents are not jailed either, and git runs with the limits alone.
 """
 
 import asyncio
@@ -19,34 +20,36 @@ class Confinement:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
-    """Files that git finds empty. One that is gone by then keeps git from starting."""
+    """Files that git sees as /dev/null: pipes would block it, rule files may be too long. If one of them is
+    gone by then, git does not start."""
     hidden_directories: tuple[Path, ...] = ()
-    """The same for directories."""
+    """Directories that git sees empty: repositories of an agent, whose configuration git would obey."""
     cpu_seconds: int = 60
     memory_megabytes: int = 1024
 
 
 SECONDS = 120.0
-"""Wall clock of one git that is confined."""
+"""Timeout of one confined git process."""
 LIMIT_SIGNALS = frozenset({signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
-"""How a git ends that its input, not the machine, is too much for."""
+"""Signals that mean that the input exceeded a limit; others mean a fault of the machine."""
 
 
 async def confined(command: Sequence[str], confinement: Confinement) -> list[str]:
     """The command with its limits and, where that works, with bubblewrap around it."""
     if not await _works(command[0]):
         return [*_limits(confinement), *command]
-    places = [("--ro-bind", path) for path in confinement.readable]
-    places += [("--bind", path) for path in confinement.writable]
-    shown = [part for option, path in places for part in (option, str(path), str(path))]
+    mounts = [("--ro-bind", path) for path in confinement.readable]
+    mounts += [("--bind", path) for path in confinement.writable]
+    shown = [part for option, path in mounts for part in (option, str(path), str(path))]
     shown += [part for path in confinement.hidden for part in ("--dev-bind", "/dev/null", str(path))]
     shown += [part for path in confinement.hidden_directories for part in ("--tmpfs", str(path))]
-    return [*_limits(confinement), *_bare(command[0]), *shown, "--", *command]
+    return [*_limits(confinement), *_minimal_root(command[0]), *shown, "--", *command]
 
 
 def _limits(confinement: Confinement) -> tuple[str, ...]:
     seconds, kilobytes = confinement.cpu_seconds, confinement.memory_megabytes * 1024
-    # Beyond the soft limit of time a signal comes that tells this end from any other.
+    # At the soft limit of CPU time the kernel sends SIGXCPU, by which this end is recognised; at the hard
+    # limit SIGKILL. -d limits the heap; -c 0 keeps core dumps of hostile input off the disk.
     limits = f"ulimit -c 0 && ulimit -d {kilobytes} && ulimit -S -t {seconds} && ulimit -H -t {seconds + 5}"
     return ("/bin/sh", "-c", f'{limits} && exec "$@"', "git")
 
@@ -55,11 +58,11 @@ _working: set[str] = set()
 
 
 async def _works(program: str) -> bool:
-    """Only a yes is remembered: one bad moment must not leave git unconfined for good."""
+    """Only success is cached: a single failure must not leave git unconfined for good."""
     if (
         program not in _working
         and _bubblewrap()
-        and await _succeeds(*_bare(program), "--", program, "--version")
+        and await _succeeds(*_minimal_root(program), "--", program, "--version")
     ):
         _working.add(program)
     return program in _working
@@ -77,7 +80,8 @@ def _bubblewrap() -> str:
 
 
 @cache
-def _bare(program: str) -> tuple[str, ...]:
+def _minimal_root(program: str) -> tuple[str, ...]:
+    """A root directory with git and its libraries; git ends together with the server."""
     result = [_bubblewrap(), "--die-with-parent", "--ro-bind", "/usr", "/usr", "--dev", "/dev"]
     for path in map(Path, ("/bin", "/lib", "/lib32", "/lib64")):
         if path.is_symlink():

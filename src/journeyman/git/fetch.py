@@ -31,7 +31,7 @@ async def fetch(git_dir: Path, remote: Remote, branch: str = "*") -> None:
     """Bring one branch, or all with the tags, to where the remote has them; for the holder of the lock."""
     drop_stale_lock(git_dir, "packed-refs")
     await asyncio.to_thread(_drop_stale_locks, git_dir / REMOTE_BRANCHES)
-    tags = ["+refs/tags/*:refs/tags/*"] if branch == "*" else []  # what builds take their version from
+    tags = ["+refs/tags/*:refs/tags/*"] if branch == "*" else []  # builds derive their version from tags
     await git(
         "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
         UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}", *tags,
@@ -40,11 +40,11 @@ async def fetch(git_dir: Path, remote: Remote, branch: str = "*") -> None:
 
 
 def _drop_stale_locks(directory: Path) -> None:
-    waiting = [directory]  # a remote can name its branches deeper than recursion goes
-    while waiting:
-        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+    pending = [directory]  # branch names can be nested deeper than recursion allows
+    while pending:
+        with suppress(FileNotFoundError), os.scandir(pending.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
+                    pending.append(Path(entry.path))
                 elif entry.name.endswith(".lock"):
                     os.unlink(entry.path)

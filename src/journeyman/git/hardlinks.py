@@ -1,4 +1,4 @@
-"""Share the objects of a repository of this machine instead of copying them: git never changes one."""
+"""Share the objects of a local repository by hard links instead of copies: git never changes an object."""
 
 import os
 import shutil
@@ -8,25 +8,27 @@ from pathlib import Path
 
 from journeyman.git.trees import walk
 
-_OF_OBJECTS = ("pack", *(f"{number:02x}" for number in range(256)))
-_PARTS = (".pack", ".idx", ".rev")
+_DIRECTORIES = ("pack", *(f"{number:02x}" for number in range(256)))
+_PACK_SUFFIXES = (".pack", ".idx", ".rev")
 
 
 def link_objects(source: Path, target: Path) -> None:
-    """Put every object file of a repository into another, as a link to the same file where that can be.
+    """Link every object file of a repository into another, or copy it where a link is not possible.
 
-    What is not there, because the repository borrows it from elsewhere, is fetched after this.
+    Objects that the repository itself borrows (alternates) are fetched afterwards.
     """
-    for directory in walk(source, skip=lambda path: os.fsdecode(path) not in _OF_OBJECTS):
+    for directory in walk(source, skip=lambda path: os.fsdecode(path) not in _DIRECTORIES):
         if not directory.path:
             continue
         place = target / os.fsdecode(directory.path)
         place.mkdir(exist_ok=True)
         for entry in directory.entries:
             is_object = (
-                len(entry.name) in (38, 62) if directory.path != b"pack" else entry.name.endswith(_PARTS)
+                len(entry.name) in (38, 62)
+                if directory.path != b"pack"
+                else entry.name.endswith(_PACK_SUFFIXES)
             )
-            with suppress(FileNotFoundError, FileExistsError):  # git may be packing there
+            with suppress(FileNotFoundError, FileExistsError):  # git may be repacking there
                 if is_object and entry.is_file(follow_symlinks=False):
                     _link(entry.name, directory.descriptor, place / entry.name)
 

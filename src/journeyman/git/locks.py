@@ -1,7 +1,7 @@
-"""One at a time: in this process, in every other, and until the last git has ended.
+"""Locks that hold across processes, and until the last git started under them has ended.
 
-The git processes that a holder starts inherit its lock. When the server is killed while git is still
-writing, the next server waits for that git and then knows that any lock file it finds is stale.
+The git processes that a holder starts inherit the descriptor of its lock. When the server is killed while git
+is still writing, the next server waits for that git; after that any lock file of git is stale.
 """
 
 import asyncio
@@ -12,23 +12,23 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-_LOOK_AGAIN_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 _held: ContextVar[tuple[int, ...]] = ContextVar("held", default=())
 
 
 def held_descriptors() -> tuple[int, ...]:
-    """The locks of whoever asks, for the processes it starts."""
+    """The locks that the current task holds, for the processes it starts to inherit."""
     return _held.get()
 
 
 class FileLock:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._turn = asyncio.Lock()
+        self._in_process = asyncio.Lock()
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
-        async with self._turn:
+        async with self._in_process:
             descriptor = await self._acquire()
             before = _held.set((*_held.get(), descriptor))
             try:
@@ -38,7 +38,7 @@ class FileLock:
                 os.close(descriptor)
 
     def discard(self) -> None:
-        """Remove the file; only for a holder whose locked thing is gone."""
+        """Remove the file; only for the holder, after what it guarded is gone."""
         self._path.unlink(missing_ok=True)
 
     async def _acquire(self) -> int:
@@ -54,10 +54,10 @@ class FileLock:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Whether the file was not discarded by its last holder in the meantime."""
+        """Whether the file is still there: its last holder may have discarded it."""
         try:
             return os.path.samestat(os.fstat(descriptor), os.stat(self._path))
         except FileNotFoundError:

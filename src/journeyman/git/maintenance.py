@@ -1,8 +1,8 @@
-"""Keep a mirror small without losing anything that a ref, a snapshot or a workspace needs.
+"""Garbage collection of a mirror, without losing anything that a ref, a snapshot or a workspace needs.
 
-Objects that nothing refers to are thrown away two weeks after they were written, so work that is under way,
-whose objects come before their ref, is never among them. Refs are not packed: who commits removes the lock
-file of its own ref, which must never be another git's.
+Unreferenced objects are deleted two weeks after they were written, so objects of a commit that is being made,
+which come before their ref, are kept. Refs are not packed: a commit removes a stale lock file of its own ref,
+and that must never be the lock of a running `pack-refs`.
 """
 
 import asyncio
@@ -14,18 +14,20 @@ from journeyman.git.mirror import Mirror
 from journeyman.git.run import NETWORK_SECONDS, git
 
 LOOSE_OBJECTS = 6700
-"""How many single files make a mirror worth packing: git's own measure."""
+"""Loose objects from which a mirror is packed: git's own default."""
 _GRACE = "2.weeks.ago"
 _SETTINGS = ("gc.packRefs=false", "gc.worktreePruneExpire=never", "gc.cruftPacks=false")
 
 
 async def delete_refs(mirror: Mirror, refs: Iterable[str]) -> None:
     """Safe to repeat because a ref that is gone stays gone."""
-    orders = "".join(f"delete {ref}\n" for ref in refs)
+    commands = "".join(f"delete {ref}\n" for ref in refs)
     async with mirror.lock.hold():
         mirror.drop_stale_lock("packed-refs")
-        mirror.cache.branches = None  # what was pushed may have been held by one of these refs alone
-        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=orders.encode())
+        mirror.cache.branches = (
+            None  # objects of a pushed branch may have been held by one of these refs alone
+        )
+        await git("update-ref", "--stdin", git_dir=mirror.path, stdin=commands.encode())
 
 
 async def needs_gc(mirror: Mirror, *, loose_objects: int = LOOSE_OBJECTS) -> bool:
@@ -33,7 +35,7 @@ async def needs_gc(mirror: Mirror, *, loose_objects: int = LOOSE_OBJECTS) -> boo
 
 
 async def run_gc(mirror: Mirror) -> None:
-    """Put objects into packs, and drop those that nothing has referred to for two weeks."""
+    """Pack objects, and delete those that have been unreferenced for two weeks."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     async with mirror.lock.hold():
         await git(

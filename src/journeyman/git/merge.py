@@ -1,8 +1,8 @@
-"""Merge a branch into another inside a repository of this machine, as its owner's button asks for.
+"""Merge a branch into another inside a local repository, for the merge button of its pull request.
 
-Nothing is checked out for it: the merged tree is made from the objects, and the base moves only if nobody
-moved it meanwhile. Where the base is checked out, its files follow, unless that would lose somebody's work or
-take a filter, which is a command of the repository: then the owner is told what to run instead.
+Nothing is checked out for the merge: the tree is made from objects, and the base moves only if nobody moved
+it meanwhile. Where the base is checked out, its files are updated, unless that would overwrite somebody's
+changes or need a filter, which is a command of the repository: then the error says what to run instead.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from journeyman.forges.base import Person
 from journeyman.forges.local_directory import StandIn, checked_out_at, stand_in
 from journeyman.git.faults import fault_of, last_line
 from journeyman.git.loose_objects import signatures_of, write_commit
-from journeyman.git.run import How, git, run_git
+from journeyman.git.run import GitOptions, git, run_git
 from journeyman.work_orders.order import check_branch_name
 
 _MERGE_CONFLICT = 1
@@ -24,7 +24,7 @@ _FILES_SECONDS = 60.0
 
 
 class MergeConflict(Conflict):
-    """Both sides changed the same lines: only a person, or other work, can tell what is meant."""
+    """Both sides changed the same lines; a person, or a new order, has to resolve it."""
 
 
 async def merge(repository: Path, *, base: str, branch: str, message: str, author: Person) -> str:
@@ -39,11 +39,11 @@ async def merge(repository: Path, *, base: str, branch: str, message: str, autho
         files = _Files.of(shown, base, branch)
         if files is not None:
             await files.check(ours, merged)
-            await files.bring(ours, merged)
+            await files.update(ours, merged)
         moved = await run_git("update-ref", f"refs/heads/{base}", merged, ours, git_dir=git_dir)
         if moved.exit_code != 0:
             if files is not None:
-                await files.bring(merged, ours)
+                await files.update(merged, ours)
             raise Conflict(f"{base} moved while it was merged into", hint="Try again: nothing was changed.")
         return merged
 
@@ -56,7 +56,7 @@ class _Files:
     work_tree: Path
     index: Path
     by_hand: str
-    """What does the same, filters and all."""
+    """The command that does the same, with filters."""
     is_sparse: bool
 
     @classmethod
@@ -73,21 +73,21 @@ class _Files:
         )
 
     async def check(self, before: str, after: str) -> None:
-        """Raise Conflict where the files cannot follow without a command of the repository."""
+        """Raise Conflict where updating the files needs a command of the repository."""
         if self.is_sparse:
             raise Conflict(f"{self.work_tree} is a sparse checkout", hint=self.by_hand)
         changed = await git(
             "diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after, "--", git_dir=self.git_dir
         )
-        for place in (before, after):  # an attribute that comes with the merge counts, and one that goes
+        for place in (before, after):  # attributes of both sides: the merge may add or remove one
             index = self.git_dir / f"index-{place}"
             env = {"GIT_INDEX_FILE": str(index)}
             await git("read-tree", place, git_dir=self.git_dir, env=env)
-            told = await git(
+            attributes = await git(
                 "check-attr", "--cached", "-z", "--stdin", "filter",
                 git_dir=self.git_dir, work_tree=self.git_dir, env=env, stdin=changed,
             )  # fmt: skip
-            fields = told.split(b"\0")
+            fields = attributes.split(b"\0")
             filtered = [
                 (path, value)
                 for path, value in zip(fields[::3], fields[2::3], strict=False)
@@ -100,15 +100,15 @@ class _Files:
                     hint=self.by_hand,
                 )
 
-    async def bring(self, before: str, after: str) -> None:
-        """Files and index from one commit to another; one that somebody changed is in the way and stays."""
-        how: How = {
+    async def update(self, before: str, after: str) -> None:
+        """Update files and index from one commit to another; Conflict where somebody changed a file."""
+        how: GitOptions = {
             "git_dir": self.git_dir,
             "work_tree": self.work_tree,
             "env": {"GIT_INDEX_FILE": str(self.index)},
             "timeout": _FILES_SECONDS,
         }
-        # Whoever has only been touched counts as unchanged; what has changed is told by the next call.
+        # So that a file with only a new timestamp counts as unchanged; real changes fail the next call.
         await run_git("update-index", "-q", "--refresh", **how)
         answer = await run_git("read-tree", "-m", "-u", before, after, **how)
         if answer.exit_code != 0:

@@ -37,12 +37,12 @@ from journeyman.work_orders.order import check_branch_name
 _DIFF_BYTES = 2_000_000
 _COUNTED = ("--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
 _LOG = ("-z", "--reverse", "--topo-order", f"--format={LOG_FORMAT}")
-_MOST_COMMITS = 1000
+_MAX_COMMITS = 1000
 
 
 @dataclass
 class MirrorCache:
-    """What was found out about a mirror, so that git is not asked for it again."""
+    """Facts about a mirror that need not be asked from git again."""
 
     checked: set[tuple[str, int, int]] = field(default_factory=set)
     """Commits that were found fit to be checked out, with the limits that they were held against."""
@@ -51,10 +51,10 @@ class MirrorCache:
     trees: dict[str, str] = field(default_factory=dict)
     """The trees of commits."""
     parents: dict[str, str] = field(default_factory=dict)
-    """What the commits that were made here stand on."""
+    """The parents of commits that were made here."""
 
-    def keep(self, commit: str, tree: str, parent: str | None = None) -> None:
-        if len(self.trees) >= _MOST_COMMITS:
+    def add(self, commit: str, tree: str, parent: str | None = None) -> None:
+        if len(self.trees) >= _MAX_COMMITS:
             self.trees.clear()
             self.parents.clear()
         self.trees[commit] = tree
@@ -188,7 +188,7 @@ class Mirror:
             return known
         asked = f"{checked_commit(commit)}^{{tree}}"
         tree = (await git("rev-parse", "--verify", asked, git_dir=self.path)).decode().strip()
-        self.cache.keep(commit, tree)
+        self.cache.add(commit, tree)
         return tree
 
     async def merge_base(self, a: str, b: str) -> str | None:

@@ -28,12 +28,12 @@ EXCLUDED = "".join(
         *(".venv/", "venv/", ".tox/", ".nox/", "*.egg-info/", ".coverage", "node_modules/", ".gradle/"),
     )
 )
-"""What tools leave beside their work and nobody means to commit, in repositories that do not say so."""
+"""Files of tools that nobody means to commit, for repositories whose .gitignore does not list them."""
 
 
 @dataclass(frozen=True)
-class _Look:
-    begun: int
+class _Refresh:
+    started: int
     remote: Remote
     found: FreshMirror
 
@@ -42,8 +42,8 @@ class Mirrors:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._known: dict[Path, Mirror] = {}
-        self._looks: dict[Path, _Look] = {}
-        self._moments = itertools.count()
+        self._refreshes: dict[Path, _Refresh] = {}
+        self._counter = itertools.count()
 
     def at(self, repository: Repository) -> Mirror:
         """The mirror as it is, without asking the remote."""
@@ -63,18 +63,18 @@ class Mirrors:
     async def refresh(self, repository: Repository, remote: Remote) -> FreshMirror:
         """The mirror with the remote's branches as they are now: cloned at first, fetched when they moved.
 
-        Those who ask while somebody looks share the next look: it begins after they asked.
+        Calls that arrive during a refresh share the next one, because that starts after they were made.
         """
         mirror = self.at(repository)
         self._directory.mkdir(parents=True, exist_ok=True)
-        asked = next(self._moments)
+        asked = next(self._counter)
         async with mirror.lock.hold():
-            shared = self._looks.get(mirror.path)
-            if shared is not None and shared.begun > asked and shared.remote == remote:
+            shared = self._refreshes.get(mirror.path)
+            if shared is not None and shared.started > asked and shared.remote == remote:
                 return shared.found
-            begun = next(self._moments)
+            started = next(self._counter)
             found = await _refreshed(mirror, remote)
-            self._looks[mirror.path] = _Look(begun, remote, found)
+            self._refreshes[mirror.path] = _Refresh(started, remote, found)
         return found
 
 
@@ -94,19 +94,19 @@ async def _refreshed(mirror: Mirror, remote: Remote) -> FreshMirror:
 
 
 async def _make(path: Path, source: ResolvedRemote, branches: Mapping[str, str]) -> None:
-    """Make a mirror beside its place and move it there when it is whole."""
-    making = path.with_suffix(".partial")
-    await asyncio.to_thread(remove_tree, making)
+    """Make a mirror under another name, and rename it when it is complete."""
+    partial = path.with_suffix(".partial")
+    await asyncio.to_thread(remove_tree, partial)
     object_format = "sha256" if any(len(sha) == 64 for sha in branches.values()) else "sha1"
     await git(
-        "init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(making)
+        "init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(partial)
     )
-    (making / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
-    (making / "info").mkdir(exist_ok=True)
-    (making / "info" / "attributes").write_text(ATTRIBUTES)
-    (making / "info" / "exclude").write_text(EXCLUDED)
+    (partial / "HEAD").write_text("ref: refs/heads/none-of-the-orders\n")
+    (partial / "info").mkdir(exist_ok=True)
+    (partial / "info" / "attributes").write_text(ATTRIBUTES)
+    (partial / "info" / "exclude").write_text(EXCLUDED)
     if source.directory is not None:
         objects = source.directory.source.common / "objects"
-        await asyncio.to_thread(link_objects, objects, making / "objects")
-    await fetch(making, source.remote)
-    making.rename(path)
+        await asyncio.to_thread(link_objects, objects, partial / "objects")
+    await fetch(partial, source.remote)
+    partial.rename(path)

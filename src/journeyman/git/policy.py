@@ -1,7 +1,7 @@
-"""What agents wrote and no commit should hold: files of a machine or a person, very large files, secrets.
+"""Which new files are left out of a commit: personal and machine files, very large files, secrets.
 
-Such a file stays in the workspace and in snapshots, which are never pushed. What the repository tracks
-already is none of this policy's business, but for secrets that would be new in it.
+Such a file stays in the workspace and in snapshots, which are never pushed. Files that the repository already
+tracks are committed, unless a change would add a secret.
 """
 
 from dataclasses import dataclass
@@ -44,4 +44,4 @@ class CommitPolicy:
 
 
 EVERYTHING = CommitPolicy()
-"""As snapshots do it."""
+"""The policy of snapshots: nothing is left out."""

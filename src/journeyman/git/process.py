@@ -1,7 +1,7 @@
-"""One git process: what it is told, what it says, and its end.
+"""Run one git process and collect its output.
 
-Asyncio's own way costs twice as much per process: pipes, streams and tasks that a git which is told all it
-needs at its start has no use for. Input is a file in memory, so nobody has to feed it.
+asyncio's own subprocesses cost twice as much: they set up pipes, streams and tasks that are not needed here.
+Standard input is a memory file, so nothing has to be written while git runs.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from typing import IO
 from journeyman.git.locks import held_descriptors
 
 _GRACE_SECONDS = 2.0
-"""Time between asking git to stop, so that it can remove its lock files, and stopping it."""
+"""Time between SIGTERM, at which git removes its lock files, and SIGKILL."""
 _CHUNK = 1 << 16
 _ERROR_BYTES = 64_000
 
@@ -27,7 +27,7 @@ class ProcessResult:
     exit_code: int
     output: bytes
     error: bytes
-    """The last of it: the cause of a failure is said at the end, after any amount of chatter."""
+    """The end of standard error, where git names the cause of a failure."""
     truncated: bool
 
 
@@ -40,22 +40,22 @@ async def run_process(
     limit: int,
     each: Callable[[bytes], None] | None,
 ) -> ProcessResult:
-    """Run a command to its end. Whoever stops waiting, and output beyond the limit, end its whole group."""
-    child = _Child(_start(command, cwd, env, stdin), limit, is_followed=each is not None)
+    """Run a command to its end. Cancellation, and output beyond the limit, kill its process group."""
+    running = _Process(_start(command, cwd, env, stdin), limit, is_followed=each is not None)
     try:
-        while await child.says_more():
+        while await running.more_output():
             if each is not None:
-                for piece in child.taken_output():
+                for piece in running.take_output():
                     each(piece)
-        if not child.truncated:
-            await child.exited()
+        if not running.truncated:
+            await running.wait_exit()
     finally:
-        child.stop_listening()
-        if child.process.poll() is None:
-            await child.end()
-    exit_code = 0 if child.truncated else child.process.returncode
+        running.close_pipes()
+        if running.process.poll() is None:
+            await running.end()
+    exit_code = 0 if running.truncated else running.process.returncode
     return ProcessResult(
-        exit_code, b"".join(child.taken_output())[:limit], bytes(child.error), child.truncated
+        exit_code, b"".join(running.take_output())[:limit], bytes(running.error), running.truncated
     )
 
 
@@ -85,7 +85,7 @@ def _start(
             os.close(source)
 
 
-class _Child:
+class _Process:
     def __init__(self, process: subprocess.Popen[bytes], limit: int, *, is_followed: bool) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -95,30 +95,30 @@ class _Child:
         self._output: list[bytes] = []
         self._room = limit
         self._is_followed = is_followed
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._pipes: set[IO[bytes]] = set()
-        self._listen(process.stdout, self._take)
-        self._listen(process.stderr, self._take_error)
+        self._read_from(process.stdout, self._take)
+        self._read_from(process.stderr, self._take_error)
 
-    async def says_more(self) -> bool:
-        """Wait for the end of what it says or, when it is followed, for the next piece. False at the end."""
+    async def more_output(self) -> bool:
+        """Wait for the end of the output or, when it is followed, for the next piece. False at the end."""
         if not self._pipes or self.truncated:
             return False
-        await self._news.wait()
-        self._news.clear()
+        await self._changed.wait()
+        self._changed.clear()
         return True
 
-    def taken_output(self) -> list[bytes]:
-        """What came on standard output since the last time."""
+    def take_output(self) -> list[bytes]:
+        """Standard output since the last call."""
         taken, self._output = self._output, []
         return taken
 
-    def stop_listening(self) -> None:
+    def close_pipes(self) -> None:
         for pipe in list(self._pipes):
             self._close(pipe)
 
-    async def exited(self) -> None:
+    async def wait_exit(self) -> None:
         if self.process.poll() is not None:
             return
         ended = asyncio.Event()
@@ -132,22 +132,22 @@ class _Child:
         self.process.wait()
 
     async def end(self) -> None:
-        """End the whole group: git first, so that it can tidy up, then whatever it started and left."""
+        """End the process group: SIGTERM first, so that git removes its lock files, then SIGKILL."""
         try:
             self._signal(signal.SIGTERM)
             async with asyncio.timeout(_GRACE_SECONDS):
-                await self.exited()
+                await self.wait_exit()
         except TimeoutError:
             pass
         finally:
             self._signal(signal.SIGKILL)
-        await self.exited()
+        await self.wait_exit()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 
-    def _listen(self, pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
+    def _read_from(self, pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
         self._pipes.add(pipe)
         os.set_blocking(pipe.fileno(), False)
         self._loop.add_reader(pipe.fileno(), self._read, pipe, take)
@@ -159,7 +159,7 @@ class _Child:
             return
         self._close(pipe)
         if not self._pipes:
-            self._news.set()
+            self._changed.set()
 
     def _close(self, pipe: IO[bytes]) -> None:
         self._pipes.remove(pipe)
@@ -171,7 +171,7 @@ class _Child:
         self._room -= 0 if self._is_followed else len(data)
         self.truncated = self._room < 0
         if self._is_followed or self.truncated:
-            self._news.set()
+            self._changed.set()
 
     def _take_error(self, data: bytes) -> None:
         self.error += data

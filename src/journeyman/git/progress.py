@@ -1,4 +1,4 @@
-"""What git's output says about an order, as values.
+"""Parse git's output about an order: commits, diff statistics, phases.
 
 Phases are read from the trailers of commits, never guessed from files or from what an agent claims.
 """
@@ -66,7 +66,7 @@ class Progress:
 
     @property
     def counts(self) -> OrderChanges:
-        """What an order remembers of it."""
+        """The part that is stored with the order."""
         return {
             "git_commit_count": self.git_commit_count,
             "git_files_changed": self.git_files_changed,
@@ -145,11 +145,11 @@ def _commit(entry: str) -> LoggedCommit:
 
 
 def _spans(commits: Sequence[LoggedCommit], marks: Sequence[PhaseMark]) -> Iterable[PhasePeriod]:
-    told = [(commit.phase, commit.committed_at, 1) for commit in commits]
+    events = [(commit.phase, commit.committed_at, 1) for commit in commits]
     if marks:  # commits stand in the order of their history: sorted only where something comes in between
-        told += [(mark.phase, mark.at.replace(microsecond=0), 0) for mark in marks]
-        told.sort(key=lambda one: (one[1], list(_PHASES).index(one[0]) if one[0] else -1))
-    runs = [(phase, list(run)) for phase, run in groupby(told, key=lambda one: one[0]) if phase]
+        events += [(mark.phase, mark.at.replace(microsecond=0), 0) for mark in marks]
+        events.sort(key=lambda one: (one[1], list(_PHASES).index(one[0]) if one[0] else -1))
+    runs = [(phase, list(run)) for phase, run in groupby(events, key=lambda one: one[0]) if phase]
     for place, (phase, run) in enumerate(runs):
         is_over = place + 1 < len(runs) or phase == "completed"
         yield PhasePeriod(phase, run[0][1], run[-1][1] if is_over else None, sum(count for *_, count in run))

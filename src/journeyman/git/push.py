@@ -1,7 +1,7 @@
 """Push one commit to one branch, never by force.
 
-The first push only ever makes the branch; any other begins with a look at the remote. So a push whose
-answer was lost is found done, and a commit of somebody else is never overwritten.
+The first push can only create the branch; every other reads the remote's branch first. So a push whose answer
+was lost is found to be done, and a commit of somebody else is never overwritten.
 """
 
 from pathlib import Path
@@ -56,7 +56,7 @@ async def _push(git_dir: Path, remote: Remote, branch: str, commit_sha: str, exp
     refusal = await _send(git_dir, remote, branch, commit_sha, is_new=False)
     if refusal is not None:
         now = None if refusal.retryable else await read_remote_head(git_dir, remote, branch)
-        # The connection may have been cut and the request sent again by itself: refused, because it was done.
+        # HTTP may have repeated the request after a cut connection: refused, because it was done already.
         if now != commit_sha:
             raise refusal if now in (None, there) else _moved(branch, now, expected_sha) from refusal
     return commit_sha
@@ -65,10 +65,10 @@ async def _push(git_dir: Path, remote: Remote, branch: str, commit_sha: str, exp
 async def _send(
     git_dir: Path, remote: Remote, branch: str, commit_sha: str, *, is_new: bool
 ) -> JourneymanError | None:
-    """Push, and say what was refused. `is_new`: whatever branch is there, even one behind ours, refuses it.
+    """Push; returns the refusal, if any. With `is_new` any existing branch, even one behind ours, refuses it.
 
-    What asks git for that is spelled as a lease on force. With nothing expected there is nothing that force
-    could overwrite; a lease on a commit, which would let git rewrite it, is never asked for.
+    The option for that is a force-with-lease that expects no branch, so there is nothing that force could
+    overwrite. A lease on a commit, which would let git rewrite the branch, is never used.
     """
     ref = f"refs/heads/{check_branch_name(branch)}"
     failpoint("push_sent")
@@ -98,7 +98,7 @@ def _moved(branch: str, there: str | None, expected_sha: str | None) -> BranchMo
 
 
 async def is_ancestor(git_dir: Path, there: str | None, commit_sha: str) -> bool:
-    """Whether a commit is known here and lies behind ours, so that nothing is lost by moving on from it."""
+    """Whether a commit is in the mirror and an ancestor of ours, so that a fast-forward loses nothing."""
     if there is None:
         return False
     return (await run_git("merge-base", "--is-ancestor", there, commit_sha, git_dir=git_dir)).exit_code == 0
@@ -121,7 +121,7 @@ def _refusal(output: str, error: str, branch: str) -> JourneymanError:
     if "[remote rejected]" not in reason or "cannot lock ref" in reason or "checked out" in reason:
         return Conflict(
             f"branch {branch} was not pushed: {reason}",
-            hint="The branch moved, is checked out there, or clashes with another name; look at the remote.",
+            hint="It moved, is checked out there, or conflicts with another branch name; look at the remote.",
         )
     return NotAllowed(
         f"the remote does not take branch {branch}: {reason} {last_line(error)}",

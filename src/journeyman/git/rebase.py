@@ -1,7 +1,7 @@
-"""Take in what people pushed to an order's branch: the order's own commits are put on top of theirs.
+"""Rebase an order's own commits onto what people pushed to its branch.
 
-It all happens between objects in the mirror. No file of the repository is checked out to merge it, so no
-hook, filter or driver of it can run, and until the branch is moved nothing has changed for anybody.
+Only objects in the mirror are used. No file is checked out for a merge, so no hook, filter or merge driver of
+the repository can run, and until the branch is moved nothing has changed for anybody.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from journeyman.git.refs import REPLACED, SNAPSHOTS, checked_commit
 from journeyman.git.run import git, run_git
 from journeyman.git.workspace import Workspace
 
-_MOST_LISTED = 50
-_MOST_PATHS = 20
+_MAX_COMMITS = 50
+_MAX_PATHS = 20
 
 
 @dataclass(frozen=True)
@@ -31,33 +31,33 @@ class ForeignCommit:
 @dataclass(frozen=True)
 class Rebased:
     head: str
-    """What the order's branch is at now."""
+    """The head of the order's branch after the rebase."""
     theirs: str
-    """What the remote's branch is at."""
+    """The head of the remote's branch."""
     commits: tuple[ForeignCommit, ...]
-    """The newest of what people made, oldest first."""
+    """The newest commits of people, oldest first."""
     count: int
     stashed: str | None = None
-    """The order's own side, where it could not be put on top and was left out of the branch."""
+    """The order's side of a conflict, where it was left out of the branch."""
 
 
 @dataclass(frozen=True)
 class _Own:
     head: str
     commits: tuple[str, ...]
-    """What was not pushed yet, oldest first."""
-    loose: str | None
-    """A commit, on no branch, of what is not committed."""
+    """Commits that were not pushed yet, oldest first."""
+    uncommitted: str | None
+    """A commit of the uncommitted files, on no branch."""
 
 
 class RebaseConflict(Conflict):
     """People and the order changed the same lines."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
+        more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""
         super().__init__(
-            f"commits that people pushed to the branch clash with the order's own in "
-            f"{', '.join(paths[:_MOST_PATHS])}{more}; both are kept, theirs on the remote",
+            f"commits that people pushed to the branch conflict with the order's own in "
+            f"{', '.join(paths[:_MAX_PATHS])}{more}; both are kept, theirs on the remote",
             hint='Send the order a prompt such as "Resolve the conflict with what was pushed": the agent '
             "begins from what people pushed and works its own changes in again.",
         )
@@ -84,25 +84,25 @@ async def rebase(
         aside = (await mirror.refs(stash_ref)).get(stash_ref) if stash_ref else None
         return Rebased(ours, theirs, commits, count, aside) if count else None
     if pushed_sha is None and await mirror.merge_base(ours, theirs) in (None, before):
-        return None  # none of our commits is there: it is somebody else's branch
+        return None  # it has none of our commits: it is somebody else's branch
     async with workspace.locked():
         own = await _own(workspace, theirs, before)
         is_replaced = was_reset or own.commits
         kept = {f"{REPLACED}{workspace.order_id}/{own.head}": own.head} if is_replaced else {}
         try:
-            head, loose = await _replay_all(mirror, own, theirs)
-        except RebaseConflict as clash:
+            head, uncommitted = await _replay_all(mirror, own, theirs)
+        except RebaseConflict as conflict:
             if stash_ref is None:
-                raise RebaseConflict(clash.paths) from None
-            head, loose = theirs, None
-            kept[stash_ref] = own.loose or own.head
+                raise RebaseConflict(conflict.paths) from None
+            head, uncommitted = theirs, None
+            kept[stash_ref] = own.uncommitted or own.head
         commits, count = await _foreign_to(workspace, theirs, before)
-        await _move(workspace, own.head, head, loose, kept)
+        await _move(workspace, own.head, head, uncommitted, kept)
     return Rebased(head, theirs, commits, count, kept.get(stash_ref or ""))
 
 
 async def has_foreign_commits(workspace: Workspace, since: str, head: str) -> bool:
-    """Whether anything lies between two commits that the order did not make on top of the first."""
+    """Whether the head has commits since another one that the order did not make."""
     if not await is_ancestor(workspace.mirror.path, since, head):
         return True
     return bool((await _foreign_to(workspace, head, since))[1])
@@ -116,21 +116,21 @@ async def _own(workspace: Workspace, theirs: str, before: str) -> _Own:
         git_dir=workspace.mirror.path,
     )  # fmt: skip
     text = f"Snapshot of {workspace.order_id}\n"
-    loose = None if tree is None else workspace.write_commit(tree, head, text, JOURNEYMAN)
-    return _Own(head, tuple(listed.decode().split()), loose)
+    uncommitted = None if tree is None else workspace.write_commit(tree, head, text, JOURNEYMAN)
+    return _Own(head, tuple(listed.decode().split()), uncommitted)
 
 
 async def _replay_all(mirror: Mirror, own: _Own, onto: str) -> tuple[str, str | None]:
     for commit in own.commits:
         onto = await _replay(mirror, commit, onto)
-    if own.loose is None:
+    if own.uncommitted is None:
         return onto, None
-    loose = await _replay(mirror, own.loose, onto)
-    return onto, None if loose == onto else loose
+    uncommitted = await _replay(mirror, own.uncommitted, onto)
+    return onto, None if uncommitted == onto else uncommitted
 
 
 async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
-    """The commit made again on top of another: who wrote it, when and why stays. Nothing new, no commit."""
+    """Cherry-pick a commit with its author, dates and message. Returns `onto` when it would be empty."""
     raw = await git("cat-file", "commit", checked_commit(commit), git_dir=mirror.path)
     head, _, message = raw.partition(b"\n\n")
     fields = [line.partition(b" ") for line in head.split(b"\n")]
@@ -164,7 +164,7 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
 async def foreign_commits(
     mirror: Mirror, order_id: str, head: str, *since: str
 ) -> tuple[tuple[ForeignCommit, ...], int]:
-    """What the head has since other commits and the order did not make: the newest of it, and how many."""
+    """Commits of the head, but not of `since`, that the order did not make: the newest, and the count."""
     output = await git(
         "log", "-z", "--ignore-missing",
         "--format=%H%x1f%an%x1f%s%x1f%(trailers:key=Agent-Work-Order,valueonly,separator=%x2C)",
@@ -173,7 +173,7 @@ async def foreign_commits(
     )  # fmt: skip
     rows = (entry.split("\x1f") for entry in output.decode(errors="replace").split("\0") if entry)
     found = [ForeignCommit(row[0], one_line(row[1]), one_line(row[2])) for row in rows if row[-1] != order_id]
-    return tuple(reversed(found[:_MOST_LISTED])), len(found)
+    return tuple(reversed(found[:_MAX_COMMITS])), len(found)
 
 
 async def _foreign_to(workspace: Workspace, head: str, before: str) -> tuple[tuple[ForeignCommit, ...], int]:
@@ -182,17 +182,19 @@ async def _foreign_to(workspace: Workspace, head: str, before: str) -> tuple[tup
     )
 
 
-async def _move(workspace: Workspace, old: str, new: str, loose: str | None, kept: dict[str, str]) -> None:
-    """Move the branch, then the files. Until both are done the workspace counts as not whole."""
+async def _move(
+    workspace: Workspace, old: str, new: str, uncommitted: str | None, kept: dict[str, str]
+) -> None:
+    """Move the branch, then the files. Until both are done the workspace is not marked as ready."""
     mirror, branch = workspace.mirror, f"refs/heads/{workspace.branch}"
     kept = dict(kept)
-    if loose is not None:
+    if uncommitted is not None:
         number, _ = await workspace.newest_snapshot()
-        kept[f"{SNAPSHOTS}{workspace.order_id}/{number + 1}"] = loose
+        kept[f"{SNAPSHOTS}{workspace.order_id}/{number + 1}"] = uncommitted
     for ref in (branch, *kept):
         mirror.drop_stale_lock(ref)
     moves = [f"update {branch} {new} {old}\n", *(f"update {ref} {sha}\n" for ref, sha in kept.items())]
     workspace.ready.unlink(missing_ok=True)
     await git("update-ref", "--stdin", git_dir=mirror.path, stdin="".join(moves).encode())
-    await workspace.move_to(new, loose)
+    await workspace.move_to(new, uncommitted)
     workspace.ready.touch()

@@ -1,4 +1,4 @@
-"""Where git connects to for a remote: a server, or the stand-in of a repository of this machine."""
+"""The address that git is given for a remote: a server, or the stand-in of a repository of this machine."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,12 +16,12 @@ from journeyman.git.faults import UnreadableObjects
 class ResolvedRemote:
     remote: Remote
     directory: StandIn | None = None
-    """What the remote is, where it is a directory of this machine."""
+    """The stand-in, where the remote is a directory of this machine."""
 
 
 @asynccontextmanager
 async def resolved_remote(remote: Remote) -> AsyncIterator[ResolvedRemote]:
-    """A remote that git can be given; no configuration of a repository of this machine counts there."""
+    """A remote that is safe to give to git: the configuration of a local repository is not read."""
     parts = urlsplit(remote.url)
     if parts.scheme != "file":
         yield ResolvedRemote(remote)
@@ -30,11 +30,11 @@ async def resolved_remote(remote: Remote) -> AsyncIterator[ResolvedRemote]:
         try:
             yield ResolvedRemote(Remote(directory.path.as_uri()), directory)
         except UnreadableObjects as error:
-            raise _told(error, directory) from error
+            raise _explained(error, directory) from error
 
 
-def _told(error: JourneymanError, directory: StandIn) -> InvalidRepository:
-    """What to do about objects that a repository of this machine does not have, or has damaged."""
+def _explained(error: JourneymanError, directory: StandIn) -> InvalidRepository:
+    """The error with what to do about objects that are missing or damaged in a local repository."""
     path = directory.source.path
     if directory.is_partial:
         return InvalidRepository(

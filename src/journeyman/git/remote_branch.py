@@ -1,7 +1,7 @@
-"""What the remote's branch of an order is at while nobody works on the order.
+"""The remote's branch of an order at rest.
 
-Only a round moves the order's own branch, and takes people's commits in (`take_in`). Until then the last
-head that was found on the remote is kept in a ref beside it, for those who read the order.
+Only a round moves the order's own branch and rebases it (`rebase.py`). Until then the last head that was
+found on the remote is kept in a ref of its own, for those who read the order.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from journeyman.git.run import git
 class RemoteBranch:
     head: str
     is_own: bool
-    """Whether it is at what the order pushed, or at a later commit of its own branch."""
+    """Whether the head is what the order pushed, or a later commit of its own branch."""
     commits: tuple[ForeignCommit, ...]
-    """The newest of what people made, oldest first."""
+    """The newest commits of people, oldest first."""
     count: int
     progress: Progress
-    """With people's commits where they are built on all of the order's; else of its own branch alone."""
+    """Includes people's commits where those contain all of the order's, else only the order's own."""
 
 
 async def newest_head(mirror: Mirror, order_id: str, branch: str) -> str | None:
-    """What an order's branch shows: people's head where it is built on all of the order's, else its own."""
+    """The head to show for an order: people's where it contains all of the order's commits, else its own."""
     own, ref = await mirror.branch_head(branch), f"{FOUND}{order_id}"
     theirs = (await mirror.refs(ref)).get(ref) if own is not None else None
     return theirs if theirs is not None and await is_ancestor(mirror.path, own, theirs) else own

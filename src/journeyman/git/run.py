@@ -1,7 +1,7 @@
-"""Run git so that nothing but its arguments decides what it does.
+"""Run git so that only its arguments decide what it does.
 
-No configuration of the machine, the user or a repository's files is read, no hook or filter runs, and a
-credential reaches git by environment only. Whoever stops waiting takes the whole process group down.
+No configuration of the machine, the user or a repository is read, no hook or filter runs, and a credential is
+passed by environment only. When the caller is cancelled, the whole process group is killed.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ LOCAL_SECONDS = 300.0
 NETWORK_SECONDS = 900.0
 _OUTPUT_BYTES = 128_000_000
 
-_ALWAYS = (
+_CONFIG = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -56,7 +56,7 @@ _ALWAYS = (
     "push.gpgSign=false",
     "log.showSignature=false",
 )
-_SETTINGS = tuple(part for setting in _ALWAYS for part in ("-c", setting))
+_CONFIG_ARGUMENTS = tuple(part for setting in _CONFIG for part in ("-c", setting))
 _SERVER = " ".join(
     f"-c {setting}"
     for setting in (
@@ -81,28 +81,28 @@ class GitResult:
 
 
 _OWN_CODES = 129
-"""Git's own exit codes end here; bubblewrap adds the number of the signal that ended git."""
+"""Git's own exit codes end here; bubblewrap reports a signal as 128 plus its number."""
 _NO_MEMORY = re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE)
 
 
-class How(TypedDict, total=False):
+class GitOptions(TypedDict, total=False):
     git_dir: Path
     work_tree: Path
     remote: Remote
-    """Where git may connect to; without one it may connect to nothing."""
+    """The only address that git may connect to; without one it may connect to nothing."""
     stdin: bytes
     env: Mapping[str, str]
     confinement: Confinement
-    """For a git that meets files of an agent: what it can see, within limits of time and memory."""
+    """Required for a git that reads files of an agent: what it can see, and its limits."""
     timeout: float
     limit: int
-    """Output beyond this ends git and is dropped."""
+    """Bytes of output after which git is killed and the rest dropped."""
     each: Callable[[bytes], None]
-    """Is given the output in pieces as they come; what it raises ends git."""
+    """Called with each piece of output; an exception from it kills git."""
 
 
-async def git(*arguments: str, **how: Unpack[How]) -> bytes:
-    """What git prints, or the error that its failure means."""
+async def git(*arguments: str, **how: Unpack[GitOptions]) -> bytes:
+    """Git's output; a failure is raised as the error it means."""
     answer = await run_git(*arguments, **how)
     if answer.exit_code != 0:
         if "confinement" in how and _NO_MEMORY.search(answer.error):
@@ -116,8 +116,8 @@ async def git(*arguments: str, **how: Unpack[How]) -> bytes:
     return answer.output
 
 
-async def run_git(*arguments: str, **how: Unpack[How]) -> GitResult:
-    """Run git to its end; a failing git is an answer."""
+async def run_git(*arguments: str, **how: Unpack[GitOptions]) -> GitResult:
+    """Run git to its end; a failing git is a result."""
     remote, work_tree = how.get("remote"), how.get("work_tree")
     command = _command(arguments, how.get("git_dir"), work_tree, remote)
     if "confinement" in how:
@@ -127,7 +127,7 @@ async def run_git(*arguments: str, **how: Unpack[How]) -> GitResult:
     timeout = how.get("timeout", usual)
     try:
         async with asyncio.timeout(timeout):
-            heard = await run_process(
+            ended = await run_process(
                 command,
                 cwd=work_tree or "/",
                 env=_environment(remote, how.get("env", {})),
@@ -142,7 +142,7 @@ async def run_git(*arguments: str, **how: Unpack[How]) -> GitResult:
             f"git {arguments[0]} did not end within {timeout:.0f} s",
             hint="It is tried again; if it stays so, look at the network and the size of the repository.",
         ) from None
-    exit_code = heard.exit_code
+    exit_code = ended.exit_code
     if exit_code < 0 or (is_confined and exit_code > _OWN_CODES):
         ended_by = -exit_code if exit_code < 0 else exit_code - 128
         if is_confined and ended_by in LIMIT_SIGNALS:
@@ -151,13 +151,13 @@ async def run_git(*arguments: str, **how: Unpack[How]) -> GitResult:
             f"git {arguments[0]} was killed (exit code {exit_code})",
             hint="It is tried again; if it stays so, look whether the machine has too little memory.",
         )
-    if is_confined and heard.error.startswith(b"bwrap: "):
+    if is_confined and ended.error.startswith(b"bwrap: "):
         raise Transient(
-            f"git {arguments[0]} could not be confined: {heard.error.decode(errors='replace').strip()[:300]}",
+            f"git {arguments[0]} could not be confined: {ended.error.decode(errors='replace').strip()[:300]}",
             hint="It is tried again; the workspace's files may be changing.",
         )
-    error = _redactor(remote).redact(heard.error.decode(errors="replace")) if heard.error else ""
-    return GitResult(exit_code, heard.output, error, heard.truncated)
+    error = _redactor(remote).redact(ended.error.decode(errors="replace")) if ended.error else ""
+    return GitResult(exit_code, ended.output, error, ended.truncated)
 
 
 def too_much(command: str, what: str) -> WorkspaceUnreadable:
@@ -169,7 +169,7 @@ def too_much(command: str, what: str) -> WorkspaceUnreadable:
 
 
 async def host_author(home: Path | None = None) -> Person | None:
-    """Who the person running Journeyman is to git: the one call that reads their own configuration."""
+    """The git identity of the user who runs Journeyman: the one call that reads their configuration."""
     if not (home or Path.home()).is_dir():
         return None
     answer = await run_git(
@@ -195,7 +195,7 @@ def _command(
 ) -> list[str]:
     if any("\0" in argument for argument in arguments):
         raise InvalidInput("a name holds a NUL character", hint="Remove it.")
-    command = [git_program(), *_SETTINGS]
+    command = [git_program(), *_CONFIG_ARGUMENTS]
     if remote is not None:
         command += ["-c", f"protocol.{_scheme(remote)}.allow=always"]
     if git_dir is not None:
@@ -216,7 +216,7 @@ def _scheme(remote: Remote) -> str:
 
 
 @cache
-def _same_for_all() -> Mapping[str, str]:
+def _base_environment() -> Mapping[str, str]:
     return {
         "PATH": f"{Path(git_program()).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": "/nonexistent",
@@ -234,7 +234,7 @@ def _same_for_all() -> Mapping[str, str]:
 
 
 def _environment(remote: Remote | None, more: Mapping[str, str]) -> dict[str, str]:
-    result = {**_same_for_all(), **more}
+    result = {**_base_environment(), **more}
     if remote is not None:
         result["GIT_ALLOW_PROTOCOL"] = _scheme(remote)
         result["GIT_CONFIG_COUNT"] = str(len(remote.headers))

@@ -1,4 +1,4 @@
-"""A small repository with a real mistake and a failing test, to see the product at work on."""
+"""The sample repository of the demo: it has a bug and a failing test."""
 
 import shutil
 import subprocess
@@ -28,13 +28,13 @@ def prepare(home: Path) -> Path:
         return sample
     directory = sample.parent
     directory.mkdir(parents=True, exist_ok=True)
-    # Made aside and then renamed: neither an interrupted copy nor somebody else's is taken for the sample.
-    with tempfile.TemporaryDirectory(prefix=".pager-", dir=directory) as aside:
-        _make(making := Path(aside) / "pager")
+    # Made in a temporary directory and renamed, so that an interrupted copy is never taken for the sample.
+    with tempfile.TemporaryDirectory(prefix=".pager-", dir=directory) as temporary:
+        _make(making := Path(temporary) / "pager")
         try:
             making.rename(sample)
         except OSError:
-            if not sample.exists():  # somebody else was quicker
+            if not sample.exists():  # another process was first
                 raise
     return sample
 

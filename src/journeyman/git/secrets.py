@@ -1,7 +1,7 @@
 """Find secrets in the lines that a commit would add.
 
-Only forms that are hardly ever anything else are looked for: a scan that cries wolf gets switched off. Lines
-that the repository holds already are not looked at, so test keys of long standing keep nobody from working.
+Only unmistakable formats are searched for, because a scan with false alarms gets switched off. Lines that the
+repository already contains are not searched, so existing test keys block nobody.
 """
 
 import codecs

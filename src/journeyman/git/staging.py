@@ -1,9 +1,9 @@
-"""What changed in a workspace, and putting it into an index.
+"""Find what changed in a workspace, and stage it in an index.
 
-Git is told every path by name and never descends into a repository that an agent made inside the
-workspace: its files are staged like any others, its `.git` is not. Files that git cannot store (sockets,
-files above 100 MB, names like `.GIT`) are left out. What `.gitignore` ignores is not staged. Every git that
-meets the agent's files is confined, and finds those empty that would keep it waiting.
+Git is given every path by name and never descends into a repository that an agent made inside the workspace:
+its files are staged like any others, its `.git` is not. Files that git cannot store (sockets, files above
+100 MB, names like `.GIT`) are left out. What `.gitignore` ignores is not staged. Every git that reads the
+agent's files is confined, and files that would block it are hidden from it.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Changes:
     new: frozenset[bytes] = frozenset()
     """The files among these that are not tracked."""
     hazards: Hazards = NO_HAZARDS
-    """What git was kept from looking into."""
+    """What was hidden from git."""
 
     def __bool__(self) -> bool:
         return self.is_staged or bool(self.files or self.nested)
@@ -74,9 +74,9 @@ class Index:
     git_dir: Path
     tree: Path
     mirror: Path
-    """New objects always go there."""
+    """New objects are always written there."""
     hazards: Hazards = NO_HAZARDS
-    """What git finds empty."""
+    """What is hidden from git."""
 
     @property
     def env(self) -> dict[str, str]:
@@ -92,7 +92,7 @@ class Index:
         )
 
     def hiding(self, hazards: Hazards) -> "Index":
-        """The same index for a git that must not look into certain files."""
+        """The same index for a git from which certain files are hidden."""
         if len(hazards.files) > _MOST_HIDDEN:
             raise WorkspaceUnreadable(
                 f"the workspace holds {len(hazards.files):,} files that git must not open; "
@@ -102,7 +102,7 @@ class Index:
         return replace(self, hazards=replace(hazards, repositories=hazards.repositories[:_MOST_HIDDEN]))
 
     async def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run git on the index. Whatever writes one may look into files as well, so it is always confined."""
+        """Run git on the index; always confined, because git may open files of the workspace at any time."""
         return await git(
             *arguments,
             git_dir=self.git_dir,
@@ -143,8 +143,8 @@ class Index:
         if mixed:
             await self.write_files("clean", "-ffdq")
 
-    async def set_back(self, commit: str, paths: Collection[bytes]) -> None:
-        """Let the index hold these paths as a commit does; the files stay as they are."""
+    async def unstage(self, commit: str, paths: Collection[bytes]) -> None:
+        """Set paths of the index to what a commit has; the files stay as they are."""
         listing = await self.git("ls-tree", "-r", "-z", "--full-tree", commit)
         kept = {entry.partition(b"\t")[2]: entry for entry in listing.split(b"\0") if entry}
         gone = b"0 %b\t" % (b"0" * len(commit))
@@ -166,7 +166,7 @@ class Index:
             except Transient:
                 if hazards == NO_HAZARDS:
                     raise
-                continue  # one of them was gone by then
+                continue  # a hidden file was gone when the namespace was made
             return _without(await in_thread(read_status, output, self.order_id), hazards)
         raise WorkspaceUnreadable(
             "files that git must not open come and go in the workspace",
@@ -176,7 +176,7 @@ class Index:
     async def stage(
         self, changes: Changes, policy: CommitPolicy = EVERYTHING, *, room: int | None = None
     ) -> list[LeftOut]:
-        """Bring the index in line with the files that changed; returns what it was not given.
+        """Stage the files that changed; returns what was left out.
 
         With `room` only so many bytes of files are staged, the smallest first.
         """
@@ -185,7 +185,7 @@ class Index:
             below = await in_thread(_files_in, self.tree, changes.nested)
             inside = await self._not_ignored(below)
             paths, new = (*paths, *inside), new.union(inside)
-        files, left_out = await in_thread(_sort_out, self.tree, paths, new, policy)
+        files, left_out = await in_thread(_storable, self.tree, paths, new, policy)
         if room is not None:
             files, too_much = await in_thread(_what_fits, self.tree, files, room)
             left_out += too_much
@@ -194,7 +194,7 @@ class Index:
         return [*changes.hazards.files, *left_out]
 
     async def _not_ignored(self, paths: Sequence[bytes]) -> list[bytes]:
-        # check-ignore knows no literal names; `./` in front keeps any from being taken for a pattern.
+        # check-ignore has no literal pathspecs; with `./` in front no name is taken for pathspec magic.
         answer = await run_git(
             "check-ignore", "-z", "--stdin", git_dir=self.git_dir, work_tree=self.tree,
             stdin=b"\0".join(b"./" + path for path in paths), env=self.env | {"GIT_LITERAL_PATHSPECS": ""},
@@ -206,7 +206,7 @@ class Index:
         return [path for path in paths if b"./" + path not in ignored]
 
     async def _update(self, paths: Sequence[bytes], budget: int = _MOST_LEFT_OUT) -> list[LeftOut]:
-        """Stage paths. What git refuses is halved until the files it cannot take stand alone: left out."""
+        """Stage paths. What git refuses is bisected; single files that it cannot take are left out."""
         answer = await run_git(
             "update-index", "--add", "--remove", "--replace", "-z", "--stdin",
             git_dir=self.git_dir,
@@ -301,7 +301,7 @@ def _is_ours(path: bytes, order_id: str) -> bool:
     return path.rstrip(b"/") in (b".journeyman", own) or path.startswith(own + b"/")
 
 
-def _sort_out(
+def _storable(
     tree: Path,
     paths: Iterable[bytes],
     new: frozenset[bytes],
@@ -309,7 +309,7 @@ def _sort_out(
     *,
     is_stopped: Callable[[], bool],
 ) -> tuple[list[bytes], list[LeftOut]]:
-    """The paths that git is given, and those that it is not. A path that is gone is to be removed."""
+    """The paths to stage, and those to leave out. A path that is gone is staged as deleted."""
     root = os.fsencode(tree)
     good: list[bytes] = []
     bad: list[LeftOut] = []

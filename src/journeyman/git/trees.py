@@ -53,22 +53,23 @@ def walk(root: Path, *, skip: Callable[[bytes], bool] = lambda _: False) -> Iter
         return
     try:
         home = os.readlink(b"/proc/self/fd/%d" % top)
-        waiting = [b""]
-        while waiting:
-            path = waiting.pop()
+        pending = [b""]
+        while pending:
+            path = pending.pop()
             try:
                 descriptor = os.open(path or b".", _FLAGS, dir_fd=top)
             except OSError:
                 continue
             try:
-                # A link further up would have been followed: where we are says whether there was one.
+                # A link further up would have been followed: the descriptor's real path shows whether there
+                # was one.
                 if path and os.readlink(b"/proc/self/fd/%d" % descriptor) != os.path.join(home, path):
                     continue
                 with os.scandir(descriptor) as listed:
                     directory = Directory(path, descriptor, tuple(listed))
                 yield directory
                 below = (entry for entry in directory.entries if entry.is_dir(follow_symlinks=False))
-                waiting += [path for path in map(directory.path_of, below) if not skip(path)]
+                pending += [path for path in map(directory.path_of, below) if not skip(path)]
             except OSError:
                 continue
             finally:
@@ -79,12 +80,12 @@ def walk(root: Path, *, skip: Callable[[bytes], bool] = lambda _: False) -> Iter
 
 @dataclass(frozen=True)
 class Hazards:
-    """What git must not look into."""
+    """What must be hidden from git."""
 
     files: tuple[LeftOut, ...] = ()
-    """Files that would keep whoever opens them waiting, and rules too long for git to be given them."""
+    """Files that would block a reader, and rule files that are too long for git."""
     repositories: tuple[bytes, ...] = ()
-    """The `.git` directories that an agent made: git takes what it finds in them for its own."""
+    """The `.git` directories that an agent made: git would obey the configuration in them."""
 
 
 NO_HAZARDS = Hazards()
@@ -112,7 +113,7 @@ def find_hazards(root: Path, *, is_stopped: Callable[[], bool] = lambda: False) 
 
 
 def remove_special_files(root: Path) -> None:
-    """Take away what would keep git waiting where it is about to write files anyway."""
+    """Remove named pipes and devices, which would block git, before it writes files."""
     for directory in walk(root):
         special = (entry for entry in directory.entries if _is_special(entry))
         for entry in special:
@@ -140,5 +141,5 @@ def _hazard(name: str, facts: os.stat_result) -> str | None:
             return f"larger than the {LARGEST_RULES:,} bytes that a {name} may have"
         return None
     if stat.S_ISSOCK(facts.st_mode) or stat.S_ISLNK(facts.st_mode) or stat.S_ISDIR(facts.st_mode):
-        return None  # opening it answers at once
+        return None  # opening it does not block
     return f"{kind_of(facts.st_mode)}, which git cannot store"

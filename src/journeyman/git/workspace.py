@@ -57,7 +57,7 @@ class Workspace:
 
     @property
     def ready(self) -> Path:
-        """Is there while the files are whole; without it they are made again from branch and snapshot."""
+        """A marker file: without it the files are incomplete, and are made again from branch and snapshot."""
         return self.tree.parent / "ready"
 
     @property
@@ -72,7 +72,7 @@ class Workspace:
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
-        """Nobody else works on this workspace with git; lock files found now were left by a killed git."""
+        """Exclusive use of this workspace by git; a lock file of git that exists now is stale."""
         async with self.lock.hold():
             (self.git_dir / "index.lock").unlink(missing_ok=True)
             yield
@@ -112,7 +112,7 @@ class Workspace:
                 await self._record(index, records)
             tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
             if policy.finds_secrets and (secrets := await self._secrets(before, tree, policy)):
-                await index.set_back(changes.head, {one.path for one in secrets})
+                await index.unstage(changes.head, {one.path for one in secrets})
                 tree = await index.write_tree()
                 left_out += secrets
             on_left_out(left_out)
@@ -123,14 +123,13 @@ class Workspace:
             self.mirror.drop_stale_lock(ref)
             if not await asyncio.to_thread(move_branch, self.mirror.path, ref, commit_sha, changes.head):
                 await git("update-ref", ref, commit_sha, changes.head, git_dir=self.mirror.path)
-            self.mirror.cache.keep(commit_sha, tree, changes.head)
+            self.mirror.cache.add(commit_sha, tree, changes.head)
             failpoint("commit_made")
             self.point_own_branch(commit_sha)
             return commit_sha
 
     async def _secrets(self, before: str, tree: str, policy: CommitPolicy) -> list[LeftOut]:
-        """Files that would bring a new secret in. It is the stored objects that are looked at: nobody can
-        change those any more."""
+        """Files that would add a secret. The stored objects are searched: an agent cannot change those."""
         answer = await run_git("diff-tree", *PATCH, before, tree, "--", git_dir=self.mirror.path)
         if answer.exit_code != 0:
             raise fault_of(answer.error, "diff-tree")
@@ -228,13 +227,13 @@ class Workspace:
         index = await self._copied_index()
         await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
         await index.remove_untracked()
-        await self._take_over(index, hash_bytes=len(commit) // 2)
+        await self._adopt(index, hash_bytes=len(commit) // 2)
 
     async def stash(self) -> Snapshot | None:
-        """Keep what is not committed as a snapshot, then bring the files back to the branch's head.
+        """Snapshot what is not committed, then reset the files to the branch's head, as `git stash` does.
 
-        None when there is nothing to keep. A workspace that is made again begins from the head as well: the
-        newest snapshot is one of the clean tree.
+        None when there is nothing to keep. A second snapshot of the clean tree is taken, so that a workspace
+        that is made again starts from the head as well.
         """
         async with self.locked():
             head, tree = await self.uncommitted_tree()
@@ -255,10 +254,10 @@ class Workspace:
             await index.write_files("read-tree", "-m", head)
         else:
             await index.remove_untracked()
-        await self._take_over(index, hash_bytes=len(head) // 2)
+        await self._adopt(index, hash_bytes=len(head) // 2)
 
-    async def _take_over(self, index: Index, *, hash_bytes: int) -> None:
-        """Let the index of files that git has just written be the workspace's, and the files the jail's."""
+    async def _adopt(self, index: Index, *, hash_bytes: int) -> None:
+        """Install a copied index after git wrote the files, which get the jail's user as their owner."""
         uid = jail_uid(self.order_id)
         if uid is not None:
             await asyncio.to_thread(change_owner, self.tree, index.path, uid, hash_bytes=hash_bytes)

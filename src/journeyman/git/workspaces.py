@@ -1,7 +1,7 @@
-"""Where an order's files lie: opened, thrown away and opened again without losing what an agent wrote.
+"""The working copies of orders: opened, removed and opened again without losing what an agent wrote.
 
-A workspace can always be made again from the mirror: the branch holds what was committed, the newest
-snapshot what was not. The tree is the agent's; the git directory beside it is ours.
+A workspace can always be made again from the mirror: the branch has what was committed, the newest snapshot
+what was not. The tree belongs to the agent; the git directory beside it belongs to us.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from journeyman.work_orders.order import check_branch_name
 __all__ = ["Workspace", "Workspaces"]
 
 _ORDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_LOOK = "%(objectname) %(parent)%00%(trailers:key=Agent-Work-Order,valueonly)"
+_REF_FIELDS = "%(objectname) %(parent)%00%(trailers:key=Agent-Work-Order,valueonly)"
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Workspaces:
         self.checkouts = Checkouts(self._directory / ".checkouts", discard=self.trash.put)
 
     def exists(self, order_id: str) -> bool:
-        return (self._place(order_id) / "ready").exists()
+        return (self._directory_of(order_id) / "ready").exists()
 
     def tree_of(self, order_id: str) -> Path:
         """Where the order's files lie, if there are any."""
-        return self._place(order_id) / "tree"
+        return self._directory_of(order_id) / "tree"
 
     async def open(
         self,
@@ -65,12 +65,12 @@ class Workspaces:
 
         Raises Conflict when the branch belongs to somebody else.
         """
-        place = self._place(order_id)
+        directory = self._directory_of(order_id)
         is_worktree = kind == "git_worktree"
         workspace = Workspace(
             order_id=order_id,
-            tree=place / "tree",
-            git_dir=mirror.path / "worktrees" / order_id if is_worktree else place / "git",
+            tree=directory / "tree",
+            git_dir=mirror.path / "worktrees" / order_id if is_worktree else directory / "git",
             mirror=mirror,
             branch=check_branch_name(branch),
             base_commit_sha=checked_commit(base_commit_sha),
@@ -84,8 +84,8 @@ class Workspaces:
                 return workspace
             if not is_filled:
                 await self._discard(order_id)
-            _lay_out(place, workspace, start.head)
-            if is_filled:  # only what is ours was lost; the files are the agent's work
+            _lay_out(directory, workspace, start.head)
+            if is_filled:  # only our git directory was lost; the files are the agent's work
                 await workspace.index.git("read-tree", start.head)
             else:
                 await _fill(workspace, start)
@@ -111,21 +111,21 @@ class Workspaces:
         for path in self.checkouts.leftovers():
             self.trash.put(path)
 
-    def _place(self, order_id: str) -> Path:
+    def _directory_of(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):
             raise InvalidInput(f"{order_id!r} is not a work order's id", hint="It looks like wo-1a2b3c4d.")
         return self._directory / order_id
 
     def _lock(self, order_id: str) -> FileLock:
         self._directory.mkdir(parents=True, exist_ok=True)
-        path = self._place(order_id).with_name(f".{order_id}.lock")
+        path = self._directory_of(order_id).with_name(f".{order_id}.lock")
         return self._locks.setdefault(order_id, FileLock(path))
 
     async def _discard(self, order_id: str) -> None:
-        place = self._place(order_id)
-        if (place / "git").is_symlink():  # to the few files of a worktree, in the mirror
-            await asyncio.to_thread(remove_tree, (place / "git").readlink())
-        self.trash.put(place)
+        directory = self._directory_of(order_id)
+        if (directory / "git").is_symlink():  # to the few files of a worktree, in the mirror
+            await asyncio.to_thread(remove_tree, (directory / "git").readlink())
+        self.trash.put(directory)
 
 
 async def _start(workspace: Workspace) -> _Start:
@@ -135,11 +135,11 @@ async def _start(workspace: Workspace) -> _Start:
     may_be_new = pushed is not None and workspace.branch not in pushed
     if may_be_new and (await _make(workspace, base)).exit_code == 0:
         return _Start(base, None)
-    own, begun = f"refs/heads/{workspace.branch}", f"{ORDERS}{order_id}"
+    own, recorded = f"refs/heads/{workspace.branch}", f"{ORDERS}{order_id}"
     theirs, snapshots = f"{REMOTE_BRANCHES}{workspace.branch}", f"{SNAPSHOTS}{order_id}/"
-    refs = await mirror.refs(own, theirs, begun, snapshots, field=_LOOK)
+    refs = await mirror.refs(own, theirs, recorded, snapshots, field=_REF_FIELDS)
     commits = {name: value.partition("\0")[0].split() for name, value in refs.items()}
-    if own in refs and begun in refs:
+    if own in refs and recorded in refs:
         head = commits[own][0]
         numbered = {int(n.removeprefix(snapshots)): n for n in refs if n.startswith(snapshots)}
         newest = commits[numbered[max(numbered)]] if numbered else []
@@ -158,15 +158,19 @@ async def _start(workspace: Workspace) -> _Start:
 
 async def _make(workspace: Workspace, head: str) -> GitResult:
     """Make the order's branch; where there is one already, git refuses and nothing has changed."""
-    own, begun, mirror = f"refs/heads/{workspace.branch}", f"{ORDERS}{workspace.order_id}", workspace.mirror
-    made = f"create {own} {head}\nupdate {begun} {workspace.base_commit_sha}\n"
+    own, recorded, mirror = (
+        f"refs/heads/{workspace.branch}",
+        f"{ORDERS}{workspace.order_id}",
+        workspace.mirror,
+    )
+    commands = f"create {own} {head}\nupdate {recorded} {workspace.base_commit_sha}\n"
     async with mirror.lock.hold():
         mirror.drop_stale_lock(own)
-        mirror.drop_stale_lock(begun)
-        return await run_git("update-ref", "--stdin", git_dir=mirror.path, stdin=made.encode())
+        mirror.drop_stale_lock(recorded)
+        return await run_git("update-ref", "--stdin", git_dir=mirror.path, stdin=commands.encode())
 
 
-def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
+def _lay_out(directory: Path, workspace: Workspace, head: str) -> None:
     """Write the git directory as `git worktree add` or `git clone --shared` would: faster than either."""
     workspace.tree.mkdir(parents=True, exist_ok=True)
     git_dir, mirror = workspace.git_dir, workspace.mirror.path
@@ -175,22 +179,22 @@ def _lay_out(place: Path, workspace: Workspace, head: str) -> None:
         "info/attributes": ATTRIBUTES,
         "info/exclude": EXCLUDED,
     }
-    if git_dir == place / "git":
+    if git_dir == directory / "git":
         config = (mirror / "config").read_text().replace("bare = true", "bare = false")
         files |= {"config": config, "objects/info/alternates": f"{mirror / 'objects'}\n"}
         files |= {f"refs/heads/{workspace.branch}": f"{head}\n"}
     else:
-        if not (place / "git").is_symlink():
-            (place / "git").symlink_to(git_dir)
+        if not (directory / "git").is_symlink():
+            (directory / "git").symlink_to(git_dir)
         files |= {"commondir": "../..\n", "gitdir": f"{workspace.tree / '.git'}\n"}
     for name, content in files.items():
         path = git_dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    for directory, _, names in os.walk(git_dir):
-        os.chmod(directory, 0o755)  # noqa: S103 - shown read-only in the sandbox, whose user is not ours
+    for below, _, names in os.walk(git_dir):
+        os.chmod(below, 0o755)  # noqa: S103 - shown read-only in the sandbox, whose user is not ours
         for name in names:
-            os.chmod(os.path.join(directory, name), 0o644)
+            os.chmod(os.path.join(below, name), 0o644)
 
 
 async def _fill(workspace: Workspace, start: _Start) -> None:
