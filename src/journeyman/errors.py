@@ -1,7 +1,7 @@
-"""One error tree: every error knows its category, whether trying again can help, and what to do.
+"""One tree of errors: each has a category, whether a retry can help, and a hint what to do.
 
-The message says what happened, the hint is written for the person who reads it. Doors turn these
-into problem+json or an exit code; the engine reads `category` and `retryable` and nothing else.
+The message says what happened, the hint is written for the person who reads it. The API turns them into
+problem+json, the command line into an exit code; the engine reads only `category` and `retryable`.
 """
 
 from typing import ClassVar, Literal
@@ -23,7 +23,7 @@ Category = Literal[
 
 
 class JourneymanError(Exception):
-    """The root. Raise a subclass; catch this one only where an answer is owed to somebody."""
+    """The root. Raise a subclass; catch this one only at the edge of the product."""
 
     category: ClassVar[Category] = "internal"
     retryable: ClassVar[bool] = False
@@ -33,7 +33,7 @@ class JourneymanError(Exception):
         self.message = message
         self.hint = hint
         self.retry_after = retry_after
-        """Seconds the other side asked us to wait, when it did."""
+        """Seconds to wait that the other side asked for, if it did."""
 
 
 class InvalidInput(JourneymanError):
@@ -49,7 +49,7 @@ class InvalidWorkflow(InvalidInput):
 
 
 class InvalidSetting(InvalidInput):
-    """A setting has a value that cannot be used, or nobody knows it."""
+    """A setting is unknown, or has an invalid value."""
 
 
 class NotFound(InvalidInput):
@@ -57,13 +57,13 @@ class NotFound(InvalidInput):
 
 
 class Conflict(JourneymanError):
-    """The world is not as this request, or this step, expected it to be."""
+    """The state is not what this request, or this step, expected."""
 
     category = "conflict"
 
 
 class Superseded(Conflict):
-    """Somebody else has the order now; whoever still works on it must stop."""
+    """Another worker holds the order now; this one must stop working on it."""
 
 
 class Unauthenticated(JourneymanError):
@@ -82,11 +82,11 @@ class Transient(JourneymanError):
 
 
 class StoreUnavailable(Transient):
-    """The database is away or the disk is full: nothing can be written down until that has passed."""
+    """The database is unreachable or the disk is full: nothing can be stored until that has passed."""
 
 
 class StoreDamaged(JourneymanError):
-    """The database is not what it should be; nothing is served from it until somebody has mended it."""
+    """The database is damaged; nothing is served from it until somebody has repaired it."""
 
 
 class RateLimited(JourneymanError):
@@ -95,7 +95,7 @@ class RateLimited(JourneymanError):
 
 
 class QueueFull(RateLimited):
-    """So many orders wait already that a new one is not taken in."""
+    """So many orders are waiting that a new one is not accepted."""
 
 
 class QuotaExhausted(JourneymanError):
@@ -107,13 +107,13 @@ class BudgetExceeded(JourneymanError):
 
 
 class SandboxUnavailable(JourneymanError):
-    """A sandbox cannot be had here; the hint says how to get one."""
+    """A sandbox cannot be opened here; the hint says what is missing."""
 
     category = "sandbox"
 
 
 class SandboxLost(JourneymanError):
-    """The sandbox was there and is gone; a new one can take its place."""
+    """The sandbox has ended unexpectedly; a new one can replace it."""
 
     category = "sandbox"
     retryable = True

@@ -1,7 +1,8 @@
-"""Named moments at which a test can let the product fail.
+"""Failpoints: named places in the code at which a test can make the product fail.
 
-A moment costs one look at an empty dictionary unless JOURNEYMAN_FAILPOINTS names it. What cannot be done from
-inside, such as ending a jail at an exact moment, a test does from outside while the process stands still.
+A failpoint costs a lookup in an empty dictionary unless JOURNEYMAN_FAILPOINTS names it. For faults that
+cannot be made from inside, such as killing a jail at an exact moment, the action `stop` halts the process
+meanwhile.
 """
 
 import errno
@@ -39,7 +40,7 @@ Moment = Literal[
     "teardown_started",
     "teardown_ended",
 ]
-"""In the order in which an order passes them."""
+"""In the order in which a work order reaches them."""
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
@@ -48,7 +49,7 @@ def _kill() -> None:
 
 
 def _stop() -> None:
-    """Stand still until somebody sends SIGCONT."""
+    """Halt until SIGCONT."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 

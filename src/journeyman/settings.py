@@ -24,7 +24,7 @@ def _default_home() -> Path:
 
 
 RoleName = Literal["explore", "plan", "build", "debug", "review", "answer"]
-"""What an agent can be in a turn; `agents/roles.py` says what each is told and may do."""
+"""What an agent can be in a turn; `agents/roles.py` has the instructions and permissions of each."""
 
 
 class ModelPrice(BaseModel):

@@ -1,7 +1,7 @@
 """Structured logs: pretty on a terminal, JSON lines elsewhere, and a file per order under the home.
 
-Event names are those of the events, so that a log line and an event can be matched by eye. Secrets are taken
-out of whole lines, whoever wrote them: what a library warns of comes through here too.
+Log lines have the names of the events, so that the two can be matched. Secrets are redacted from whole lines,
+those of libraries included.
 """
 
 import json
@@ -56,7 +56,7 @@ def configure_logging(
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
-    # What libraries and asyncio log has the same form: who reads the log as JSON can read all of it.
+    # Libraries and asyncio log in the same format, so that a log of JSON lines has no other lines.
     logging.basicConfig(level=logging.WARNING, stream=out, force=True)
     logging.captureWarnings(True)
     remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
@@ -68,14 +68,14 @@ def configure_logging(
 
 
 def log_through_root(name: str) -> None:
-    """Let a library that brings a handler of its own write in the form of all others."""
+    """Remove a library's own handlers, so that it logs in the same format."""
     found = logging.getLogger(name)
     found.handlers.clear()
     found.propagate = True
 
 
 class _BestEffort:
-    """A stream that may lie on a full disk: what cannot be logged must not stop what it is about."""
+    """A stream that may be on a full disk: a failure to log must not stop the work."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -111,12 +111,12 @@ def log_for_order(order_id: str, event: str, *, level: Level = "info", **fields:
     }
     line = _redact(json.dumps(entry, ensure_ascii=False, default=str)) + "\n"
     try:
-        # Without Python's file objects, which take three times as long for a single line.
+        # Plain descriptors: Python's file objects take three times as long for a single line.
         file = os.open(f"{_log_directory}/{order_id}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             os.write(file, line.encode())
         finally:
             os.close(file)
     except OSError as error:
-        # The file repeats what the events tell; a full disk must not stop what it is only a copy of.
+        # The file is only a copy of the events; a full disk must not stop the work.
         logger().warning("order_log_not_written", agent_work_order_id=order_id, error=str(error))

@@ -1,1 +1,1 @@
-"""Directory trees that an agent wrote: thrown away and removed without trusting anything in them."""
+"""The home directory, and the safe removal of directory trees that an agent wrote."""

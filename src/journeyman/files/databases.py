@@ -1,4 +1,4 @@
-"""Whether a SQLite file can be believed, asked before anything is served from it.
+"""Check the integrity of a SQLite file before anything is served from it.
 
 `PRAGMA quick_check` reads the whole file, so a start allows it a few seconds; a file too large for that is
 checked to its end by `jm doctor`.
@@ -35,7 +35,7 @@ def check_database(path: Path, *, seconds: float, was_used: bool) -> bool:
 
 
 def _check(file: sqlite3.Connection, path: Path, seconds: float) -> bool:
-    # One for the long walk through the file's pages, the other for the short steps around it.
+    # `interrupt` stops the long scan of the pages; the progress handler stops the steps around it.
     interrupting = threading.Timer(seconds, file.interrupt)
     interrupting.start()
     give_up = time.monotonic() + seconds

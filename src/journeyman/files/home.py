@@ -1,7 +1,7 @@
-"""The product's own directory: nobody but its user may look into it.
+"""The product's own directory, with permissions for its user only.
 
-It holds every repository's files, every conversation and the settings' keys. A home that was made with other
-modes, by hand or by an earlier version, is set right where that is possible.
+It contains the files of every repository, every conversation and the keys in the settings. A home that was
+made with other modes, by hand or by an earlier version, is corrected where that is possible.
 """
 
 import os
@@ -34,7 +34,7 @@ def prepare_home(home: Path, *, has_databases: bool) -> None:
 
 
 def exposed_paths(home: Path) -> list[Path]:
-    """The home and files in it that others than their owner may use."""
+    """The home, and files in it, that others than their owner have permissions for."""
     paths = (home, *(home / name for name in _PRIVATE_FILES))
     return [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS]
 

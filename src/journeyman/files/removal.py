@@ -1,4 +1,4 @@
-"""Remove a directory tree that somebody hostile wrote, however deep, wide or locked it is.
+"""Remove a directory tree that may be hostile: arbitrarily deep, wide, or without permissions.
 
 Every directory is renamed to the top of the tree before anything in it is touched. So depth costs no
 recursion, no open descriptor per level and no long path; and a mount point, which cannot be renamed, is
@@ -16,9 +16,9 @@ from pathlib import Path
 _LOOK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHANGED = (errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR)
-"""What is met when somebody still writes into the tree."""
+"""Errors that occur when somebody still writes into the tree."""
 _MOVED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-"""What is met when the entry is gone, or a link has taken the place of a directory above it."""
+"""Errors that mean that the entry is gone, or that a link has replaced a directory above it."""
 
 
 def remove_tree(path: Path, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
@@ -76,7 +76,7 @@ class _Removal:
         self._renamed = 0
         self._has_progressed = False
         self._kept: set[str] = set()
-        """Names at the top with something in them that cannot be removed."""
+        """Names at the top that contain something that cannot be removed."""
         self._error: OSError | None = None
 
     def run(self) -> bool:
@@ -96,7 +96,7 @@ class _Removal:
 
     def _remove(self, entry: os.DirEntry[str]) -> None:
         name = entry.name
-        with self._noting(name):
+        with self._collecting_errors(name):
             if not entry.is_dir(follow_symlinks=False):
                 os.unlink(name, dir_fd=self._top)
                 self._has_progressed = True
@@ -114,7 +114,7 @@ class _Removal:
             for entry in entries:
                 if self._is_stopped():
                     return
-                with self._noting(name):
+                with self._collecting_errors(name):
                     if entry.is_dir(follow_symlinks=False):
                         self._lift(entry.name, directory)
                     else:
@@ -132,24 +132,24 @@ class _Removal:
         return lifted
 
     @contextmanager
-    def _noting(self, name: str) -> Iterator[None]:
+    def _collecting_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
             self._has_progressed = True  # somebody else is removing it
         except OSError as error:
             if error.errno in _CHANGED and self._has_progressed:
-                return  # looked at again
+                return  # the next pass tries it again
             self._kept.add(name)
             self._error = self._error or error
 
 
 @contextmanager
 def _open_directory(name: str, parent: int) -> Iterator[int]:
-    """A directory with every right of its owner, which an agent can take away even from itself."""
+    """A directory with all permissions of its owner, which an agent may have removed."""
     with _descriptor(os.open(name, _LOOK, dir_fd=parent)) as found:
         if os.fstat(found).st_mode & 0o700 != 0o700:
-            with suppress(PermissionError):  # of somebody else: what it costs is seen soon enough
+            with suppress(PermissionError):  # another user's: the calls below fail if that matters
                 os.chmod(f"/proc/self/fd/{found}", 0o700)
         with _descriptor(os.open(".", _READ, dir_fd=found)) as directory:
             yield directory

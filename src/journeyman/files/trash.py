@@ -1,8 +1,7 @@
-"""What nobody needs any more: out of the way at once, and deleted beside the work.
+"""Deferred deletion: a path is renamed into the trash at once, and deleted in the background.
 
-Throwing something away is a rename, so whoever does it waits for no deletion, and one that is cut off goes
-on at the next start. What cannot be deleted is set aside under a name that says so, and tried again only by
-the next process.
+So no caller waits for a deletion, and one that is interrupted goes on at the next start. What cannot be
+deleted is renamed with the prefix `set-aside-`, and tried again only by the next process.
 """
 
 import asyncio
@@ -17,49 +16,49 @@ from journeyman import telemetry
 from journeyman.files.removal import remove_tree
 
 TRASH = ".trash"
-"""Its directory lies beside what is thrown into it: a rename works on one disk only."""
-_TURN_SECONDS = 30.0
-"""How long one thing is worked at before the next has its turn, so that none keeps all others."""
-_LOOK_SECONDS = 3.0
-"""Another thread, or another process on the same home, throws things away as well."""
+"""Name of its directory, which lies beside what is discarded: a rename works within one disk only."""
+_ENTRY_SECONDS = 30.0
+"""How long one entry is worked on before the next, so that a huge one does not block the others."""
+_POLL_SECONDS = 3.0
+"""Poll interval: other threads and processes put entries into the trash as well."""
 _SET_ASIDE = "set-aside-"
 
 
 class Trash:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._news = asyncio.Event()
-        self._kept: set[str] = set()
-        """Names of what this process could not delete."""
+        self._added = asyncio.Event()
+        self._undeletable: set[str] = set()
+        """Names of entries that this process could not delete."""
 
     def put(self, path: Path) -> None:
-        """Throw away whatever is at a path, on the same disk; nothing there is fine."""
+        """Discard what is at a path on the same disk, if anything is."""
         if not os.path.lexists(path):
             return
         self._directory.mkdir(mode=0o700, exist_ok=True)
         path.rename(self._directory / f"{path.name}-{uuid.uuid4().hex}")
-        self._news.set()
+        self._added.set()
 
     async def keep_empty(self) -> None:
-        """Delete, for as long as it runs, what is thrown away, and what an earlier process left."""
+        """Delete what is discarded, and what an earlier process left, for as long as this runs."""
         is_stopped = threading.Event()
         try:
             while True:
-                self._news.clear()
+                self._added.clear()
                 await asyncio.to_thread(self.empty, is_stopped)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), _LOOK_SECONDS)
+                    await asyncio.wait_for(self._added.wait(), _POLL_SECONDS)
         finally:
             is_stopped.set()
 
     def empty(self, is_stopped: threading.Event | None = None) -> None:
-        """Delete all there is, except what turned out not to be deletable."""
+        """Delete all entries, except those that turned out to be undeletable."""
         is_stopped = is_stopped or threading.Event()
         while not is_stopped.is_set():
-            waiting = [name for name in self._names() if name not in self._kept]
-            if not waiting:
+            names = [name for name in self._names() if name not in self._undeletable]
+            if not names:
                 return
-            for name in waiting:
+            for name in names:
                 self._delete(name, is_stopped)
 
     def _names(self) -> list[str]:
@@ -72,14 +71,14 @@ class Trash:
             return []
 
     def _delete(self, name: str, is_stopped: threading.Event) -> None:
-        turn_ends = time.monotonic() + _TURN_SECONDS
+        ends_at = time.monotonic() + _ENTRY_SECONDS
         try:
             remove_tree(
-                self._directory / name, is_stopped=lambda: is_stopped.is_set() or time.monotonic() > turn_ends
+                self._directory / name, is_stopped=lambda: is_stopped.is_set() or time.monotonic() > ends_at
             )
         except OSError as error:
             kept = self._set_aside(name)
-            self._kept.add(kept.name)
+            self._undeletable.add(kept.name)
             telemetry.logger().warning("leftover_set_aside", path=str(kept), error=str(error))
 
     def _set_aside(self, name: str) -> Path:
@@ -93,7 +92,7 @@ class Trash:
 
 
 def undeletable(directory: Path) -> list[Path]:
-    """What no process could delete so far."""
+    """Entries that no process could delete so far."""
     try:
         return sorted(directory / name for name in os.listdir(directory) if name.startswith(_SET_ASIDE))
     except FileNotFoundError:

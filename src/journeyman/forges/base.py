@@ -1,7 +1,7 @@
-"""What a forge is: it knows repositories and issues, and keeps pull requests.
+"""What a forge is: the place of repositories, issues and pull requests.
 
-Every call that changes something looks first, because a step may be repeated and an answer may
-have been lost on the way back.
+Every call that changes something reads the state first, because a step may be repeated and the response to an
+earlier call may have been lost.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ class Remote:
 class RepositoryFacts:
     default_branch: str
     can_push: bool
-    """Whether git would be let in with a push, by the credential that we have."""
+    """Whether a push with our credential would be accepted."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class PullRequest:
     branch: str
     base: str
     was_created: bool = False
-    """True only in the answer of the call that made it."""
+    """True only in the result of the call that created it."""
     repository_url: str = ""
-    """Told by a shelf, which keeps pull requests of many repositories."""
+    """Set by the local forge, which stores pull requests of many repositories."""
 
 
 class Forge(Protocol):
@@ -60,7 +60,7 @@ class Forge(Protocol):
     def name(self) -> str: ...
 
     async def verify(self, repository: Repository) -> RepositoryFacts:
-        """What the repository is, or an error that says why it cannot be reached and what to do."""
+        """Facts about the repository, or an error that says why it cannot be reached and what to do."""
         ...
 
     async def existing_branches(self, repository: Repository, names: Collection[str]) -> frozenset[str]:
@@ -82,7 +82,7 @@ class Forge(Protocol):
     async def open_pull_request(
         self, repository: Repository, *, branch: str, base: str, title: str, body: str
     ) -> PullRequest:
-        """The pull request of this branch: the one there is, open or not, else a new draft."""
+        """The pull request of this branch: the existing one, open or not, else a new draft."""
         ...
 
     async def update_pull_request(
@@ -101,7 +101,7 @@ class Forge(Protocol):
 
 
 class PullRequestStore(Protocol):
-    """A forge of ours that can show all the pull requests it keeps."""
+    """A forge of our own that can list all its pull requests."""
 
     async def list_pull_requests(
         self, *, repository_url: str | None = None, limit: int = 50, offset: int = 0
@@ -110,5 +110,5 @@ class PullRequestStore(Protocol):
     async def get_pull_request(self, number: int) -> PullRequest: ...
 
     async def mark_merged(self, number: int) -> PullRequest:
-        """Write down that its branch was merged; merging is git's."""
+        """Record that its branch was merged; the merge itself is done by git."""
         ...

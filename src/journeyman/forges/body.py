@@ -1,7 +1,7 @@
-"""What we write into pull requests and issues, kept apart from what people wrote, and made harmless.
+"""Text for pull requests and issues: our section separate from people's, and untrusted text sanitized.
 
-A forge looks for mentions and references in the rendered text, after backslashes and entities are
-resolved. So text of others is broken up with zero-width spaces, which survive rendering.
+A forge finds mentions and references in the rendered text, after backslashes and entities are resolved. So
+untrusted text is broken up with zero-width spaces, which survive rendering.
 """
 
 import re
@@ -12,24 +12,24 @@ MAX_CHARACTERS = 65_536
 """Longest body that GitHub accepts."""
 _MAX_TITLE = 250
 _CUT = "\n\n… (cut: too long for one pull request)"
-_APART = "\u200b"
+_ZERO_WIDTH_SPACE = "\u200b"
 
-_OWN_PART = re.compile(f"{BEGIN}(?:(?!{BEGIN}).)*?{END}", re.DOTALL)
+_OWN_SECTION = re.compile(f"{BEGIN}(?:(?!{BEGIN}).)*?{END}", re.DOTALL)
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_CALLING = (
+_TRIGGERS = (
     r"@(?=\S)",  # a mention
     r"#(?=\d)|\bGH-(?=\d)",  # a reference to an issue
     r"\b(?:clos|fix|resolv)(?=(?:e|es|ed)?\b.{0,40}://)",  # a keyword that closes an issue
-    r"\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])",  # a word that keeps checks from running
+    r"\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])",  # a keyword that skips checks
 )
-_IN_PLAIN_TEXT = re.compile("|".join(_CALLING), re.IGNORECASE | re.DOTALL)
+_IN_PLAIN_TEXT = re.compile("|".join(_TRIGGERS), re.IGNORECASE | re.DOTALL)
 _ACTIVE = re.compile(
     "|".join(
         (
-            *_CALLING,
+            *_TRIGGERS,
             r"<(?=[a-z/!?])",  # HTML: comments, images, frames
             r"&(?=#?\w+;)",  # an entity, which could spell any of these
             r"!(?=\[)",  # an image, fetched when somebody looks
@@ -41,40 +41,40 @@ _ACTIVE = re.compile(
 
 
 def sanitize(text: str) -> str:
-    """Text of a user, an agent or a repository, so that it calls nobody, closes nothing and loads nothing."""
-    return _ACTIVE.sub(lambda found: found.group() + _APART, _visible(text))
+    """Text of a user, an agent or a repository, without mentions, closing keywords, HTML and images."""
+    return _ACTIVE.sub(lambda found: found.group() + _ZERO_WIDTH_SPACE, _visible(text))
 
 
 def sanitize_message(text: str) -> str:
-    """The same for a commit's message, which a forge searches for calls but does not render."""
-    return _IN_PLAIN_TEXT.sub(lambda found: found.group() + _APART, text)
+    """The same for a commit message, which a forge searches for mentions but does not render."""
+    return _IN_PLAIN_TEXT.sub(lambda found: found.group() + _ZERO_WIDTH_SPACE, text)
 
 
 def title_line(text: str) -> str:
-    """`plain` text on one line, as long as a title may be."""
+    """Sanitized text on one line, as long as a title may be."""
     return " ".join(sanitize(text).split())[:_MAX_TITLE]
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A code block that the text cannot leave: output of commands, files."""
+    """A code block whose fence is longer than any in the text: for output of commands, and files."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{_visible(text)}\n{fence}"
 
 
 def marker(name: str) -> str:
-    """An invisible sign by which a comment of ours is found again."""
+    """An HTML comment by which a comment of ours is found again."""
     return f"<!-- journeyman:{name} -->"
 
 
-def marked(body: str, sign: str) -> str:
+def marked(body: str, marker_text: str) -> str:
     """A comment's body behind its marker, where no cut can reach it."""
-    return fit(f"{sign}\n{body.replace(sign, '').strip()}", MAX_CHARACTERS)
+    return fit(f"{marker_text}\n{body.replace(marker_text, '').strip()}", MAX_CHARACTERS)
 
 
 def merge_body(existing: str, own: str) -> str:
-    """Put our part between its markers, or at the end when people took them away."""
-    found = _OWN_PART.search(existing)
+    """Replace our section between its markers, or append it when people removed them."""
+    found = _OWN_SECTION.search(existing)
     if found:
         before, after = existing[: found.start()], existing[found.end() :]
     else:

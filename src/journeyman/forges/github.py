@@ -1,7 +1,7 @@
-"""GitHub, or GitHub Enterprise, as the owner of one token; public repositories can be read without.
+"""GitHub or GitHub Enterprise, as the owner of one token; public repositories can be read without one.
 
-An answer that was lost says nothing about whether the change was made. So every call that makes
-something looks before it acts, and looks again before it reports a fault.
+A response that was lost does not tell whether the change was made. So every call that creates something reads
+the state first, and reads it again before it reports an error.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ _PAGE = 100
 _MOST_PAGES = 30
 """GitHub keeps at most 2,500 comments on an issue."""
 _PAUSES = (0.1, 0.5)
-"""Between the tries of one read; what lasts longer is the engine's to wait for."""
+"""Seconds between the attempts of one read; longer faults are retried by the engine."""
 _PUSH_SECONDS = 2.0
-"""How long verifying waits for git's own answer, which is worth less than an answer in time."""
+"""How long `verify` waits for git's own answer, before it relies on the API's permissions."""
 _PUSH_ANSWERS = {200: True, 401: False, 403: False, 404: False}
 _REPOSITORY = "/repos/{owner}/{name}"
 _MARK_READY = """
@@ -63,8 +63,8 @@ class GitHubForge:
         )
         can_push = False
         if self._token is not None and not found.archived:
-            asked = await self._is_push_let_in(repository)
-            can_push = found.permissions.push if asked is None else asked
+            may_push = await self._may_push(repository)
+            can_push = found.permissions.push if may_push is None else may_push
         return RepositoryFacts(found.default_branch, can_push)
 
     async def existing_branches(self, repository: Repository, names: Collection[str]) -> frozenset[str]:
@@ -157,7 +157,7 @@ class GitHubForge:
             existing = await self._find_pull(repository, branch)
             if existing is None:
                 raise
-            # There was none a moment ago: after a lost answer it is ours, after a refusal somebody else's.
+            # There was none a moment ago: after a lost response it is ours, after a refusal somebody else's.
             return existing.pull_request(was_created=isinstance(error, Transient))
         return made.pull_request(was_created=True)
 
@@ -204,8 +204,8 @@ class GitHubForge:
                 raise
         return replace(now.pull_request(), draft=False)
 
-    async def _is_push_let_in(self, repository: Repository) -> bool | None:
-        """What git is told before a push; None when that cannot be learnt just now.
+    async def _may_push(self, repository: Repository) -> bool | None:
+        """Whether git's own endpoint would accept a push; None when it does not say now.
 
         The API's permissions are those of the token's owner, and of nobody for an app's installation: a
         fine-grained token may do less than its owner, an installation more.
@@ -239,12 +239,12 @@ class GitHubForge:
             try:
                 self._user = await self._read("/user", {}, responses.USER, what="the token's owner")
             except NotAllowed:
-                # The token of an app's installation is nobody's; it may still do everything else.
+                # The token of an app's installation belongs to no user; everything else works with it.
                 return None
         return self._user
 
     async def _find_pull(self, repository: Repository, branch: str) -> responses.PullResponse | None:
-        """The branch's open pull request, else the newest that was closed or merged."""
+        """The branch's open pull request, else the newest closed or merged one."""
         found = await self._read(
             f"{_REPOSITORY}/pulls{{?head,state,per_page}}",
             _names(repository)
@@ -267,7 +267,7 @@ class GitHubForge:
     async def _find_comment(
         self, names: dict[str, str], what: str, marker: str
     ) -> responses.CommentResponse | None:
-        """Our comment with this marker; anybody can copy a marker, so others' comments do not count."""
+        """Our comment with this marker; anybody can copy a marker, so comments of others are skipped."""
         user = await self._signed_in()
         for page in range(1, _MOST_PAGES + 1):
             comments = await self._read(
@@ -312,7 +312,7 @@ class GitHubForge:
         not_found: type[InvalidInput] = InvalidRepository,
         data: dict[str, Any] | None = None,
     ) -> T:
-        """One request, once. Whatever goes wrong with it becomes one of our errors."""
+        """One request, without retries. Every failure becomes one of our errors."""
         api = self._api()
         calls: dict[str, Callable[[], Awaitable[Any]]] = {
             "GET": lambda: api.getitem(url, names),
@@ -333,7 +333,7 @@ class GitHubForge:
                 error, what, not_found=not_found, has_token=self._token is not None
             ) from error
         except (ValueError, KeyError) as error:
-            # Not JSON, cut short, or JSON of another shape: a proxy's page, or the end of a broken answer.
+            # Not JSON, truncated, or JSON of another shape: a proxy's page, or a broken connection.
             raise Transient(
                 f"GitHub's answer about {what} cannot be read",
                 hint="Try again; if it stays, something between here and GitHub changes the responses.",

@@ -1,7 +1,7 @@
-"""GitHub's answers: what we read of the good ones, and what the bad ones mean in our words.
+"""GitHub's responses: models of the successful ones, and our errors for the others.
 
-A 403 is three things at GitHub: not allowed, over the hourly limit, or over a secondary limit that
-only the message or a Retry-After tells apart.
+A 403 means three things at GitHub: not allowed, over the hourly limit, or over a secondary limit; only the
+message or a Retry-After distinguishes them.
 """
 
 import time
@@ -24,7 +24,7 @@ from journeyman.errors import (
 from journeyman.forges.base import PullRequest
 
 _SECONDARY_LIMIT_SECONDS = 60.0
-"""What GitHub asks for when it names no time itself."""
+"""The wait that GitHub's documentation asks for when a response names none."""
 _ACCESS_HINT = (
     "Set GITHUB_TOKEN to a token that can reach it: a classic one with the `repo` scope, or a "
     "fine-grained one with read and write access to Contents, Issues and Pull requests."
@@ -97,7 +97,7 @@ class PullResponse(_Response):
     base: _Base
 
     def is_of(self, owner: str, branch: str) -> bool:
-        """Asked of every answer: GitHub gives all pull requests when it does not understand the filter."""
+        """Checked for every one: GitHub returns all pull requests when it does not understand the filter."""
         of_owner = (self.head.label or "").partition(":")[0].casefold() == owner.casefold()
         return of_owner and self.head.ref == branch
 
@@ -138,28 +138,28 @@ GRAPHQL = TypeAdapter(GraphQLResponse)
 def error_for_status(
     error: gidgethub.HTTPException, what: str, *, not_found: type[InvalidInput], has_token: bool
 ) -> JourneymanError:
-    """Our error for GitHub's answer to a question about `what`."""
+    """Our error for a response of GitHub about `what`."""
     status = int(error.status_code)
-    said = str(error)[:300]
+    message = str(error)[:300]
     wait = _wait(error)
     if status >= 500 or status == 408:
         return Transient(
-            f"GitHub could not answer about {what}: {status} {said}",
+            f"GitHub could not answer about {what}: {status} {message}",
             hint="Try again; www.githubstatus.com tells of its faults.",
             retry_after=wait,
         )
-    if status == 429 or (status == 403 and (wait is not None or _speaks_of_a_limit(said))):
+    if status == 429 or (status == 403 and (wait is not None or _is_rate_limit(message))):
         return RateLimited(
-            f"GitHub limits our requests about {what}: {said}",
+            f"GitHub limits our requests about {what}: {message}",
             hint="Wait as long as it asks."
             + ("" if has_token else " With GITHUB_TOKEN set, it allows more."),
             retry_after=_SECONDARY_LIMIT_SECONDS if wait is None else wait,
         )
     if status == 401:
         what_happened = "does not accept the token" if has_token else "asks for a token"
-        return Unauthenticated(f"GitHub {what_happened} for {what}: {said}", hint=_ACCESS_HINT)
+        return Unauthenticated(f"GitHub {what_happened} for {what}: {message}", hint=_ACCESS_HINT)
     if status == 403:
-        return NotAllowed(f"GitHub does not allow this on {what}: {said}", hint=_ACCESS_HINT)
+        return NotAllowed(f"GitHub does not allow this on {what}: {message}", hint=_ACCESS_HINT)
     if status in (404, 410):
         return not_found(
             f"{what} was not found, or is private and the token cannot see it", hint=_ACCESS_HINT
@@ -167,42 +167,42 @@ def error_for_status(
     if 300 <= status < 400:
         return InvalidRepository(f"{what} has moved", hint="Use the repository's new address.")
     if status in (409, 422):
-        return _conflict(what, said)
-    return Internal(f"GitHub did not understand our request about {what}: {status} {said}")
+        return _conflict(what, message)
+    return Internal(f"GitHub did not understand our request about {what}: {status} {message}")
 
 
-def error_for_graphql(answer: GraphQLResponse, what: str) -> JourneymanError | None:
-    """Our error for a GraphQL answer, which says 200 even when it says no."""
-    if not answer.errors:
+def error_for_graphql(response: GraphQLResponse, what: str) -> JourneymanError | None:
+    """Our error for a GraphQL response, whose status is 200 even for a failure."""
+    if not response.errors:
         return None
-    first = answer.errors[0]
-    said = f"{what}: {first.message[:300]}"
+    first = response.errors[0]
+    message = f"{what}: {first.message[:300]}"
     if first.type == "RATE_LIMITED":
         return RateLimited(
-            f"GitHub limits our requests about {said}",
+            f"GitHub limits our requests about {message}",
             hint="Wait as long as it asks.",
             retry_after=_SECONDARY_LIMIT_SECONDS,
         )
     if first.type in ("FORBIDDEN", "INSUFFICIENT_SCOPES", "NOT_FOUND"):
-        return NotAllowed(f"GitHub does not allow this on {said}", hint=_ACCESS_HINT)
-    return Conflict(f"GitHub refused the change to {said}", hint="Look at its state on GitHub.")
+        return NotAllowed(f"GitHub does not allow this on {message}", hint=_ACCESS_HINT)
+    return Conflict(f"GitHub refused the change to {message}", hint="Look at its state on GitHub.")
 
 
-def _conflict(what: str, said: str) -> JourneymanError:
-    if "draft pull requests" in said.lower():
+def _conflict(what: str, message: str) -> JourneymanError:
+    if "draft pull requests" in message.lower():
         return NotAllowed(
-            f"GitHub has no draft pull requests on {what}: {said}",
+            f"GitHub has no draft pull requests on {what}: {message}",
             hint="Its plan lacks them for private repositories: change the plan, or open the pull request "
             "of the pushed branch by hand. It is then taken over.",
         )
     return Conflict(
-        f"GitHub refused the change to {what}: {said}",
+        f"GitHub refused the change to {what}: {message}",
         hint="Look at the branch and its pull requests on GitHub; the message names what is in the way.",
     )
 
 
-def _speaks_of_a_limit(said: str) -> bool:
-    return "rate limit" in said.lower() or "abuse" in said.lower()
+def _is_rate_limit(message: str) -> bool:
+    return "rate limit" in message.lower() or "abuse" in message.lower()
 
 
 def _wait(error: gidgethub.HTTPException) -> float | None:

@@ -1,4 +1,4 @@
-"""The forge of repositories on this machine: pull requests without a server elsewhere."""
+"""The forge of repositories on this machine: pull requests without an external server."""
 
 import os
 from collections.abc import Collection

@@ -1,8 +1,8 @@
-"""A repository of this machine as git is shown it: its branches and objects, and nothing that it configures.
+"""A repository of this machine as git sees it: its branches and objects without its configuration.
 
-A repository's own directory can make git run commands: filters, merge drivers, hooks, a file monitor, the
-fetch of objects that a partial clone left out. So no git of ours ever runs in one. It runs in a *stand-in*, a
-git directory of our own with our own configuration, in which branches and objects are links to the real ones.
+The configuration of a repository can make git run commands: filters, merge drivers, hooks, a file monitor,
+the lazy fetch of a partial clone. So our git never runs in such a directory. It runs in a *stand-in*, a git
+directory of our own with our own configuration, in which branches and objects are links to the real ones.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from journeyman.errors import InvalidRepository, Transient
 
 _GIT_SECONDS = 20.0
 _LARGEST_FILE = 1_000_000
-"""Bytes of the small files by which git knows its way around."""
+"""Bytes that are read of files such as HEAD and config."""
 _BRANCH = "ref: refs/heads/"
 _KEPT_SETTINGS = (
     r"^(core\.(bare|worktree|sparsecheckout|sharedrepository)|extensions\..*|remote\..*\.promisor)$"
@@ -30,11 +30,11 @@ _KEPT_SETTINGS = (
 @dataclass(frozen=True)
 class LocalDirectory:
     path: Path
-    """What a person calls the repository."""
+    """The path as the user named it."""
     git_dir: Path
-    """What is of this working copy: HEAD and index."""
+    """The part of this working copy: HEAD and index."""
     common: Path
-    """What all of its working copies share: branches, objects, configuration."""
+    """The part that all its working copies share: branches, objects, configuration."""
 
     def head_branch(self) -> str | None:
         """The branch that is checked out, or that the next commit would make."""
@@ -70,8 +70,8 @@ def locate(path: Path) -> LocalDirectory:
     """The repository that lies at a path, with or without checked out files."""
     inside = path / ".git"
     git_dir = inside if inside.is_dir() else path
-    if inside.is_file() and (said := _read(inside)) is not None and said.startswith("gitdir: "):
-        git_dir = path / said.removeprefix("gitdir: ")
+    if inside.is_file() and (text := _read(inside)) is not None and text.startswith("gitdir: "):
+        git_dir = path / text.removeprefix("gitdir: ")
     shared = _read(git_dir / "commondir")
     common = git_dir / shared if shared is not None else git_dir
     if _read(git_dir / "HEAD") is None or not (common / "objects").is_dir() or not (common / "refs").is_dir():
@@ -133,7 +133,7 @@ def _lay_out(directory: Path, source: LocalDirectory, settings: Mapping[str, str
 
 
 async def _settings(source: LocalDirectory) -> dict[str, str]:
-    """What of the repository's settings says what it is. Files that it would include are not read."""
+    """The few settings that describe the repository. Included files are not read."""
     if _read(source.common / "config") is None:
         return {}
     _, answer = await ask_git(
@@ -144,7 +144,7 @@ async def _settings(source: LocalDirectory) -> dict[str, str]:
 
 
 def _read(path: Path) -> str | None:
-    """A small file's text; None for what is none, a named pipe above all, which would keep us waiting."""
+    """The text of a small file; None for anything else: reading a named pipe would block."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, encoding="utf-8", errors="surrogateescape") as file:
@@ -156,7 +156,7 @@ def _read(path: Path) -> str | None:
 
 
 async def ask_git(*arguments: str) -> tuple[int, str]:
-    """Exit code and answer of a git that reads no configuration but what it is told to."""
+    """Exit code and output of a git that reads no configuration but the given one."""
     process = await asyncio.create_subprocess_exec(
         shutil.which("git") or "git",
         *("-c", "safe.directory=*", "-c", "protocol.allow=never", *arguments),

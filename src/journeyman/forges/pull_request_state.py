@@ -1,6 +1,7 @@
-"""Whether an order's pull request is still wanted: people may have closed or merged it meanwhile.
+"""The state of an order's pull request: people may have closed or merged it meanwhile.
 
-What a person ended is never opened a second time, and nothing is pushed to it; the order says so instead.
+A pull request that a person ended is never opened again, and nothing is pushed to it; the order fails
+instead.
 """
 
 from typing import Any
@@ -25,25 +26,25 @@ def state_of(pull_request: PullRequest) -> PullRequestState:
 async def note_state(
     orders: WorkOrders, order: WorkOrder, pull_request: PullRequest, *events: Event, **changes: Any
 ) -> WorkOrder:
-    """Write down how the pull request stands, and tell it where people ended it or opened it again."""
+    """Record the state of the pull request, with an event where people ended or reopened it."""
     before, now = order.pull_request_state, state_of(pull_request)
-    told = list(events)
+    noted = list(events)
     facts = {"github_pull_request_url": pull_request.url, "number": pull_request.number}
     if now == "closed" and before != "closed":
-        told.append(GithubPullRequestClosed(**facts))
+        noted.append(GithubPullRequestClosed(**facts))
     if now == "merged" and before != "merged":
-        told.append(GithubPullRequestMerged(**facts))
+        noted.append(GithubPullRequestMerged(**facts))
     if now in ("draft", "open") and before == "closed":
-        told.append(GithubPullRequestReopened(**facts))
-    if now == before and not told and not changes:
+        noted.append(GithubPullRequestReopened(**facts))
+    if now == before and not noted and not changes:
         return order
-    return await orders.change(order.agent_work_order_id, *told, pull_request_state=now, **changes)
+    return await orders.change(order.agent_work_order_id, *noted, pull_request_state=now, **changes)
 
 
 async def check_still_open(
     orders: WorkOrders, forge: Forge, repository: Repository, order: WorkOrder
 ) -> WorkOrder:
-    """Look at the order's pull request, if it has one; a Conflict when people ended it."""
+    """Read the order's pull request, if it has one; Conflict when people ended it."""
     if order.github_pull_request_number is None:
         return order
     pull_request = await forge.read_pull_request(repository, order.github_pull_request_number)

@@ -1,6 +1,6 @@
 """The local forge's pull requests in the database.
 
-One branch has one pull request for ever: the table's unique key says so, whoever asks at once.
+A branch has one pull request for ever: a unique key enforces it, concurrent calls included.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class LocalPullRequests:
     async def open(
         self, repository_url: str, *, branch: str, base: str, title: str, body: str
     ) -> PullRequest:
-        """The branch's pull request: the one there is, else a new draft."""
+        """The branch's pull request: the existing one, else a new draft."""
         now = datetime.now(UTC)
         insert = upserting(self._database.dialect)
         of_branch = (table.c.repository_url == repository_url, table.c.branch == branch)

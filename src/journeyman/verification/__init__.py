@@ -1,1 +1,1 @@
-"""Proof that the work is right, gathered outside the agent."""
+"""Verification of the work, independent of the agent."""

@@ -1,4 +1,4 @@
-"""How many tests ran, read from what the tools print.
+"""How many tests ran, parsed from the output of test tools.
 
 A run of no tests often ends with exit code 0; only the numbers tell it from success. Tests that were
 skipped, or that were expected to fail, did not show that anything works: they are not counted as run.

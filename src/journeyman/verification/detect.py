@@ -1,4 +1,4 @@
-"""Which checks a project has, told from its files alone.
+"""Which checks a project has, detected from its files alone.
 
 The first command of a check is the one its own developers would type. Where that cannot be run, the
 check may hold another way to ask the same question (`otherwise`); a way that would leave tests out is

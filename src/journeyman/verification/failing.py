@@ -1,7 +1,7 @@
-"""The few lines of a long output that say what is wrong.
+"""Extract the few lines of a long output that say what failed.
 
-They go to an agent that must mend it and to a person who reads the result; both have little room. Tools
-say the decisive thing in known places; where none is found, the end of the output is the best guess.
+They go to the agent that must fix it and to a person who reads the result. Tools print the decisive lines in
+known formats; where none is found, the end of the output is used.
 """
 
 import re
@@ -12,7 +12,7 @@ _LONG_LINE = 400
 _TRACEBACK = 20
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
-_SIGNS = tuple(
+_PATTERNS = tuple(
     (re.compile(pattern), after)
     for pattern, after in (
         # pytest: the failing line, what it says, where, and the short summary
@@ -77,15 +77,15 @@ def cut(text: str, limit: int) -> str:
 def _decisive(lines: list[str]) -> set[int]:
     kept: set[int] = set()
     for number, line in enumerate(lines):
-        for sign, after in _SIGNS:
-            if sign.match(line):
+        for pattern, after in _PATTERNS:
+            if pattern.match(line):
                 kept.update(_block(lines, number, after))
                 break
     return kept
 
 
 def _block(lines: list[str], number: int, after: int) -> list[int]:
-    """A sign and what belongs to it: so many lines, or a traceback up to what was raised."""
+    """A matching line and what belongs to it: so many lines, or a traceback up to its exception."""
     last = min(number + after, len(lines) - 1)
     if after == _TRACEBACK:
         last = next((at for at in range(number + 1, last) if lines[at][:1] not in ("", " ")), last)

@@ -1,4 +1,4 @@
-"""A verdict as something to keep: the file in the commit, the checks of an event, the line for people."""
+"""A verdict in its stored forms: the file in the commit, the checks of an event, the summary line."""
 
 import json
 from typing import Any

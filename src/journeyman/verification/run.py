@@ -1,8 +1,8 @@
-"""Look at a project inside a clean sandbox, run its checks there, and judge.
+"""Detect and run a project's checks in a clean sandbox, and decide the verdict.
 
 Success is what the checks show. A check that could not be run, or that ran no tests, is neither passed
 nor failed; it is reported with its reason, and it never makes a verdict good. Linters are reported and
-do not decide: they may have been red before we came.
+do not decide: they may have failed before the change.
 """
 
 import base64
@@ -18,7 +18,7 @@ from journeyman.verification.counts import count_tests
 from journeyman.verification.detect import MANIFESTS, Check, ProjectFiles
 from journeyman.verification.failing import cut, failing_lines
 
-_LOOK_SECONDS = 60.0
+_READ_SECONDS = 60.0
 _PROBE_SECONDS = 60.0
 _MANIFEST_BYTES = 32_000
 _OUTPUT_KEPT = 20_000
@@ -34,8 +34,9 @@ for d in lib src; do
 done
 """
 
-# Lines of `name`, `file`, `test` and `unit`; a file's bytes are encoded, so that none can pose as a line.
-_LOOK = f"""\
+# Lines of `name`, `file`, `test` and `unit`; a file's bytes are encoded, so that none can be taken for a
+# line.
+_READ_SCRIPT = f"""\
 for tool in ls find grep sed head sort tr base64; do
   command -v "$tool" >/dev/null || {{ echo "there is no $tool"; exit 1; }}
 done
@@ -86,8 +87,8 @@ class Verdict:
 
 
 async def read_project(sandbox: Sandbox) -> ProjectFiles:
-    """Read from inside what decides how the project is checked."""
-    seen = await sandbox.execute_command(_LOOK, timeout=_LOOK_SECONDS)
+    """Read, inside the sandbox, the files that decide how the project is checked."""
+    seen = await sandbox.execute_command(_READ_SCRIPT, timeout=_READ_SECONDS)
     if not seen.ok:
         why = "it took too long" if seen.timed_out else cut(seen.output.strip(), 500)
         raise VerificationFailed(
@@ -124,12 +125,12 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
     checks = tuple(results)
     required = [result for result in checks if result.check.kind != "lint"]
     tests = [result for result in required if result.check.kind == "test"]
-    said = "; ".join(f"{result.check.name}: {result.summary}" for result in required)
+    summary = "; ".join(f"{result.check.name}: {result.summary}" for result in required)
     if any(result.status == "failed" for result in required):
-        return Verdict(False, checks, said)
+        return Verdict(False, checks, summary)
     if any(result.status == "passed" for result in tests or required):
-        return Verdict(True, checks, said)
-    return Verdict(None, checks, said or "no tests and no build were found")
+        return Verdict(True, checks, summary)
+    return Verdict(None, checks, summary or "no tests and no build were found")
 
 
 class _Run:
@@ -151,7 +152,7 @@ class _Run:
                 return assess(way, ended, self._timeout)
             reasons.append(why)
             check, way = way, way.otherwise
-        return CheckResult(check=check, status="unavailable", summary=_most_telling(reasons))
+        return CheckResult(check=check, status="unavailable", summary=_most_specific(reasons))
 
     async def _missing(self, check: Check) -> str | None:
         """Why it cannot be run, after what is missing was installed as far as that is allowed."""
@@ -176,13 +177,13 @@ class _Run:
         return await self._sandbox.execute_command(script, timeout=timeout, stdin=b"")
 
 
-def _most_telling(reasons: Sequence[str]) -> str:
+def _most_specific(reasons: Sequence[str]) -> str:
     """An install that failed says more than a tool that is not there."""
     return max(dict.fromkeys(reasons), key=lambda reason: "did not bring it" in reason)
 
 
 def assess(check: Check, ended: Completed, timeout: float) -> CheckResult:
-    """What the end of a check means."""
+    """The result of a check that has ended."""
     plain = replace(ended, output=_COLOUR.sub("", ended.output))
     status, summary = _meaning(check, plain, timeout)
     return CheckResult(
