@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.engine.approvals import Siblings, apply_decisions, approved, decide
+from journeyman.engine.approvals import Siblings, apply_decisions, approved, record_decision
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.transitions import suspend
 from journeyman.errors import Conflict, NotAllowed
@@ -63,7 +63,7 @@ async def decisions(resources: WorkerResources, order: WorkOrder) -> list[str]:
 async def test_a_decision_is_taken_while_the_order_is_under_way(
     resources: WorkerResources, order: WorkOrder
 ) -> None:
-    decided = await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
+    decided = await record_decision(resources.orders, order.agent_work_order_id, "gate", "approved", "")
     assert (decided.status, decided.attempt) == ("running", 1)
     assert await may_run(resources, order)
 
@@ -71,7 +71,7 @@ async def test_a_decision_is_taken_while_the_order_is_under_way(
 async def test_work_beside_the_step_changes_nothing_about_the_answer(
     resources: WorkerResources, order: WorkOrder
 ) -> None:
-    await decide(resources.orders, order.agent_work_order_id, "gate", "rejected", "no")
+    await record_decision(resources.orders, order.agent_work_order_id, "gate", "rejected", "no")
     await commit(resources, order, "beside")
     with pytest.raises(NotAllowed, match="no"):
         await may_run(resources, order)
@@ -81,7 +81,7 @@ async def test_work_beside_the_step_changes_nothing_about_the_answer(
 async def test_work_before_the_step_that_is_done_again_asks_again(
     resources: WorkerResources, order: WorkOrder
 ) -> None:
-    await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
+    await record_decision(resources.orders, order.agent_work_order_id, "gate", "approved", "")
     await commit(resources, order, "build")
     assert not await may_run(resources, order)
     assert await decisions(resources, order) == ["approved", "waiting"]
@@ -91,7 +91,7 @@ async def test_what_is_sent_back_while_others_work_waits_for_them(
     resources: WorkerResources, order: WorkOrder
 ) -> None:
     order_id = order.agent_work_order_id
-    await decide(resources.orders, order_id, "gate", "rework", "with sum()")
+    await record_decision(resources.orders, order_id, "gate", "rework", "with sum()")
     assert not await may_run(resources, order)
     assert await decisions(resources, order) == ["rework"], "it is not asked again before that was done"
     await suspend(resources.orders, resources.teardown, order_id, "awaiting_approval")
@@ -106,7 +106,7 @@ async def test_a_decision_that_came_while_the_order_went_to_rest_takes_effect(
     resources: WorkerResources, order: WorkOrder
 ) -> None:
     order_id = order.agent_work_order_id
-    await decide(resources.orders, order_id, "gate", "approved", "")
+    await record_decision(resources.orders, order_id, "gate", "approved", "")
     await suspend(resources.orders, resources.teardown, order_id, "awaiting_approval")
     await apply_decisions(resources.orders, order_id, ["gate"])
     assert (await resources.orders.get(order_id)).status == "pending"
@@ -115,7 +115,7 @@ async def test_a_decision_that_came_while_the_order_went_to_rest_takes_effect(
 async def test_an_order_that_has_ended_asks_nobody(resources: WorkerResources, order: WorkOrder) -> None:
     await resources.orders.change(order.agent_work_order_id, status="failed")
     with pytest.raises(Conflict, match="it is failed"):
-        await decide(resources.orders, order.agent_work_order_id, "gate", "approved", "")
+        await record_decision(resources.orders, order.agent_work_order_id, "gate", "approved", "")
 
 
 async def test_a_question_is_open_while_another_step_is_at_work() -> None:

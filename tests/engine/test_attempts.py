@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from journeyman.engine.approvals import decide
+from journeyman.engine.approvals import record_decision
 from journeyman.engine.attempt import Attempt
 from journeyman.engine.perform_step import begin_round
 from journeyman.engine.resources import WorkerResources
@@ -45,7 +45,7 @@ async def test_a_decision_that_a_crash_kept_from_taking_effect_takes_it_when_rep
         requested_at=datetime.now(UTC),
     )
     await resources.orders.approvals.save(decided)
-    changed = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")
+    changed = await record_decision(resources.orders, order.agent_work_order_id, "release", "approved", "")
     assert (changed.status, changed.attempt) == ("pending", 2)
-    again = await decide(resources.orders, order.agent_work_order_id, "release", "approved", "")
+    again = await record_decision(resources.orders, order.agent_work_order_id, "release", "approved", "")
     assert (again.status, again.attempt) == ("pending", 2)

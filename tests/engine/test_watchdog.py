@@ -2,9 +2,9 @@
 
 import pytest
 
-from journeyman.engine.watchdog import RESCUES, Patience, StallTimer, remedy
+from journeyman.engine.watchdog import RESCUES, StallLimits, StallTimer, remedy
 
-PATIENCE = Patience(unattended_seconds=10, stalled_seconds=100)
+LIMITS = StallLimits(unattended_seconds=10, stalled_seconds=100)
 
 
 def test_what_moves_is_never_still() -> None:
@@ -42,5 +42,5 @@ def test_what_was_gone_and_comes_back_has_just_moved() -> None:
 def test_an_order_without_progress_is_begun_again_and_in_the_end_given_up(
     is_attended: bool, still: float, rescues: int, what: str | None
 ) -> None:
-    found = remedy(is_attended=is_attended, still_seconds=still, rescues=rescues, patience=PATIENCE)
+    found = remedy(is_attended=is_attended, still_seconds=still, rescues=rescues, limits=LIMITS)
     assert (found[0] if found else None) == what

@@ -114,7 +114,7 @@ async def _has_moved_on(mirror: Mirror, order: WorkOrder, known: Approval, head:
     )
 
 
-async def decide(
+async def record_decision(
     orders: WorkOrders,
     order_id: str,
     step: str | None,

@@ -9,7 +9,7 @@ import asyncio
 import time
 from typing import Any
 
-from journeyman.engine.approvals import decide
+from journeyman.engine.approvals import record_decision
 from journeyman.engine.handover import MirrorOf
 from journeyman.engine.redo import fork, retry_from
 from journeyman.engine.store import Claims
@@ -111,6 +111,6 @@ class OrderControl:
         self, order_id: str, step: str | None, decision: ApprovalDecision, comment: str
     ) -> WorkOrder:
         """Take a person's decision on a step that waits for it."""
-        order = await decide(self._orders, order_id, step, decision, comment)
+        order = await record_decision(self._orders, order_id, step, decision, comment)
         self.wake()
         return order

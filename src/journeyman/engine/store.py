@@ -1,4 +1,4 @@
-"""Who works on which order, written down: claims, signs of life, and work for another machine.
+"""Who works on which order: claims, heartbeats, and bundles of work for another machine.
 
 An order is claimed in one transaction, and the claim is what every later write of its worker is held
 against: once the order is taken from it, whatever it still writes is refused.
@@ -213,9 +213,9 @@ class Claims:
             "paused": AgentWorkOrderPaused(),
             "cancelled": AgentWorkOrderCancelled(),
         }
-        told: list[Event] = [AgentWorkOrderRequeued(worker_id=held.worker_id, reason=reason)]
+        events: list[Event] = [AgentWorkOrderRequeued(worker_id=held.worker_id, reason=reason)]
         if held.stop_requested is not None:
-            told.append(stopped[held.stop_requested])
+            events.append(stopped[held.stop_requested])
         async with self._orders.writing() as writing:
             same_attempt = (
                 (column.agent_work_order_id == order_id)
@@ -250,11 +250,11 @@ class Claims:
                 .values(status="waiting")
             )
             await writing.release(order_id)
-            await writing.append(order_id, *told)
+            await writing.append(order_id, *events)
         return True
 
     async def heartbeat(self, worker_id: str, name: str) -> bool:
-        """Give a sign of life. False when this worker had been given up, or is new."""
+        """Count up. False when this worker had been given up, or is new."""
         async with self._database.writing() as connection:
             beaten = await connection.execute(
                 update(workers).where(workers.c.worker_id == worker_id).values(beats=workers.c.beats + 1)
@@ -267,13 +267,13 @@ class Claims:
         return False
 
     async def heartbeats(self) -> dict[str, int]:
-        """How often each worker has given one."""
+        """The count of each worker."""
         async with self._database.reading() as connection:
             rows = await connection.execute(select(workers.c.worker_id, workers.c.beats))
         return {row["worker_id"]: row["beats"] for row in rows}
 
     async def expire(self, worker_id: str, beats: int) -> bool:
-        """Count a worker as dead, unless it gave a sign of life since."""
+        """Count a worker as dead, unless it gave a heartbeat since."""
         async with self._database.writing() as connection:
             gone = await connection.execute(
                 delete(workers).where(workers.c.worker_id == worker_id, workers.c.beats == beats)

@@ -1,4 +1,4 @@
-"""Finds what stands still: workers without a sign of life, and orders without progress.
+"""Finds what has stalled: workers without a heartbeat, and orders without progress.
 
 It trusts no status and no clock of another machine. What it looks at are numbers that grow while all is
 well, and how long, by its own steady clock, it has seen each of them stand still.
@@ -30,7 +30,7 @@ class StallTimer(Generic[Key]):
 
 
 @dataclass(frozen=True)
-class Patience:
+class StallLimits:
     """How long something may stand still before it counts as lost."""
 
     unattended_seconds: float = 10.0
@@ -43,12 +43,12 @@ Remedy = Literal["begin again", "give up"]
 
 
 def remedy(
-    *, is_attended: bool, still_seconds: float, rescues: int, patience: Patience
+    *, is_attended: bool, still_seconds: float, rescues: int, limits: StallLimits
 ) -> tuple[Remedy, str] | None:
     """What to do about an order that has stood still so long, and why; None while there is hope."""
-    if is_attended and still_seconds > patience.stalled_seconds:
+    if is_attended and still_seconds > limits.stalled_seconds:
         why = f"nothing happened for {still_seconds / 60:.0f} minutes"
-    elif not is_attended and still_seconds > patience.unattended_seconds:
+    elif not is_attended and still_seconds > limits.unattended_seconds:
         why = "its round broke off without an end"
     else:
         return None

@@ -1,4 +1,4 @@
-"""The worker: takes orders up, has their rounds carried out, and looks after what stands still.
+"""The worker: takes orders up, has their rounds carried out, and looks after what has stalled.
 
 Orders wait in our own table: the place in the line can be seen by whoever reads orders. A worker with a free
 place claims the next in SQL and hands its round to the durable engine. Any number of workers may share a
@@ -22,7 +22,7 @@ from journeyman.engine.resources import WorkerResources
 from journeyman.engine.running import RunningRounds
 from journeyman.engine.store import Held
 from journeyman.engine.transitions import Stop, requeue
-from journeyman.engine.watchdog import Patience, StallTimer, remedy
+from journeyman.engine.watchdog import StallLimits, StallTimer, remedy
 from journeyman.errors import StoreUnavailable
 from journeyman.failpoints import failpoint
 
@@ -60,7 +60,7 @@ class Worker:
         """Held while an order is started or stopped, so that none slips from one into the other."""
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping: dict[str, asyncio.Task[None]] = {}
-        self._patience = Patience(stalled_seconds=resources.settings.stall_seconds)
+        self._stall_limits = StallLimits(stalled_seconds=resources.settings.stall_seconds)
         self._orders_still: StallTimer[tuple[str, int]] = StallTimer()
         self._workers_still: StallTimer[str] = StallTimer()
         self._rescues: Counter[str] = Counter()
@@ -167,7 +167,7 @@ class Worker:
                 failpoint("enqueued")
 
     async def _pulse(self) -> None:
-        """Give signs of life, and look after what stands still: others' orders and this worker's own."""
+        """Give heartbeats, and look after what has stalled: others' orders and this worker's own."""
         shared, beaten = self._resources.handover.is_shared, time.monotonic()
         while True:
             try:
@@ -208,7 +208,7 @@ class Worker:
             is_attended=held.order_id in self._rounds.orders,
             still_seconds=still_seconds,
             rescues=self._rescues[held.order_id],
-            patience=self._patience,
+            limits=self._stall_limits,
         )
         if found is None:
             return
