@@ -19,13 +19,14 @@ import psutil
 import yaml
 
 from bench.measuring import Row, Table, asked_to_be_quick
-from journeyman.agents.base import Agent, Assignment, Happening, ModelCalled
+from journeyman.agents.base import Agent, AgentEvent, Assignment
 from journeyman.agents.claude_code import ClaudeCode
 from journeyman.agents.codex import Codex
 from journeyman.agents.gemini import Gemini
-from journeyman.agents.installs import Installs
+from journeyman.agents.npm_packages import NpmPackages
 from journeyman.agents.opencode import OpenCode
 from journeyman.agents.roles import ROLES
+from journeyman.events.types import ModelCallCompleted
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Sandbox, SandboxSpec
@@ -121,9 +122,9 @@ async def _measure(repetitions: int) -> int:
         )
         settings.home.mkdir()
         async with open_door(settings) as door:
-            installs = Installs(settings)
+            packages = NpmPackages(settings)
             for make in (ClaudeCode, OpenCode, Codex, Gemini):
-                await _compare(table, place, settings, door, installs, make, repetitions)
+                await _compare(table, place, settings, door, packages, make, repetitions)
     return table.finish()
 
 
@@ -132,14 +133,14 @@ async def _compare(
     place: Path,
     settings: Settings,
     door: Door,
-    installs: Installs,
+    packages: NpmPackages,
     make: type[ClaudeCode] | type[OpenCode] | type[Codex] | type[Gemini],
     repetitions: int,
 ) -> None:
     jailed: list[Figures] = []
     bare: list[Figures] = []
     for number in range(repetitions + 1):
-        agent = make(door, installs)
+        agent = make(door, packages)
         tree = place / f"{agent.name}-{number}"
         for name in ("jailed", "bare", "jailed-home", "bare-home"):
             (tree / name).mkdir(parents=True)
@@ -147,7 +148,7 @@ async def _compare(
             if kind == "bare":
                 bare.append(await _bare_turn(agent, tree))
             else:
-                jailed.append(await _jailed_turn(make(door, installs), settings, tree))
+                jailed.append(await _jailed_turn(make(door, packages), settings, tree))
     # The first of each warms the machine's cache of the program's files.
     ours, other = _best(jailed[1:]), _best(bare[1:])
     took, bar = ours.jail_ms + ours.first_request_ms, _TIMES * other.first_request_ms + ours.jail_ms
@@ -199,8 +200,8 @@ async def _turn(agent: Agent, sandbox: Sandbox) -> Figures:
     began = time.perf_counter()
     seen: list[Figures] = []
 
-    async def tell(*happenings: Happening) -> None:
-        called = [each for each in happenings if isinstance(each, ModelCalled)]
+    async def emit(*events: AgentEvent) -> None:
+        called = [each for each in events if isinstance(each, ModelCallCompleted)]
         if called and not seen:
             milliseconds = (time.perf_counter() - began - called[0].duration_seconds) * 1000
             seen.append(Figures(milliseconds, *_used()))
@@ -208,7 +209,7 @@ async def _turn(agent: Agent, sandbox: Sandbox) -> Figures:
     model = "scripted/once"
     account = Account(order_id=_ORDER, round=1, step="s", role="build", agent=agent.name, model=model)
     assignment = Assignment(role=ROLES["build"], prompt="Do it.", model=model, account=account)
-    await agent.work(assignment, sandbox, tell)
+    await agent.work(assignment, sandbox, emit)
     return seen[0]
 
 

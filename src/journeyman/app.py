@@ -37,7 +37,7 @@ from journeyman.agents.catalog import AgentCatalog
 from journeyman.agents.claude_code import ClaudeCode
 from journeyman.agents.codex import Codex
 from journeyman.agents.gemini import Gemini
-from journeyman.agents.installs import Installs
+from journeyman.agents.npm_packages import NpmPackages
 from journeyman.agents.opencode import OpenCode
 from journeyman.agents.small_model import SmallModel
 from journeyman.api.application import create_app
@@ -252,13 +252,13 @@ async def working(parts: WorkerParts) -> AsyncIterator[WorkerHandle]:
 
 
 def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent]:
-    installs = Installs(settings)
+    packages = NpmPackages(settings)
     known: list[Agent] = [
         BuiltinAgent(gateway, settings),
-        ClaudeCode(door, installs),
-        OpenCode(door, installs),
-        Codex(door, installs),
-        Gemini(door, installs),
+        ClaudeCode(door, packages),
+        OpenCode(door, packages),
+        Codex(door, packages),
+        Gemini(door, packages),
     ]
     agents = {agent.name: agent for agent in known}
     for name, command in settings.acp_agents.items():

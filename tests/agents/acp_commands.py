@@ -2,7 +2,7 @@
 
 import json
 
-from journeyman.agents.installs import Installs
+from journeyman.agents.npm_packages import NpmPackages
 
 _OPENCODE = {
     "provider": {
@@ -18,10 +18,10 @@ _OPENCODE = {
 }
 
 
-def command_of(installs: Installs, name: str) -> list[str]:
+def command_of(packages: NpmPackages, name: str) -> list[str]:
     if name == "opencode":
         configuration = f"OPENCODE_CONFIG_CONTENT={json.dumps(_OPENCODE)}"
         switches = ["OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1"]
-        return ["env", configuration, *switches, *installs.command("opencode"), "acp"]
+        return ["env", configuration, *switches, *packages.command("opencode"), "acp"]
     switches = ["GEMINI_DEFAULT_AUTH_TYPE=gemini-api-key", "GEMINI_CLI_TRUST_WORKSPACE=true"]
-    return ["env", *switches, *installs.command("gemini"), "--acp", "--approval-mode", "yolo", "-m", "model"]
+    return ["env", *switches, *packages.command("gemini"), "--acp", "--approval-mode", "yolo", "-m", "model"]

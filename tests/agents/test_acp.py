@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from journeyman.agents.acp import AcpAgent
-from journeyman.agents.base import Assignment, Happening, Noticed, Outcome, ToolStarted
-from journeyman.agents.installs import Installs
+from journeyman.agents.base import AgentEvent, Assignment, Outcome
+from journeyman.agents.npm_packages import NpmPackages
 from journeyman.agents.roles import ROLES
 from journeyman.app import _agents
 from journeyman.errors import InvalidSetting
+from journeyman.events.types import AgentNotice, ToolCallStarted
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import SandboxSpec
@@ -30,10 +31,10 @@ class Place:
     def __init__(self, agent: AcpAgent, settings: Settings, sandboxes: LocalSandboxes, path: Path) -> None:
         self._agent, self._settings, self._sandboxes, self._path = agent, settings, sandboxes, path
         self.tree = path / "tree"
-        self.told: list[Happening] = []
+        self.events: list[AgentEvent] = []
 
-    async def tell(self, *happenings: Happening) -> None:
-        self.told += happenings
+    async def emit(self, *events: AgentEvent) -> None:
+        self.events += events
 
     async def work(self, command: str, role: RoleName = "build", session_id: str | None = None) -> Outcome:
         for path in (self.tree, self._path / "sessions"):
@@ -51,7 +52,7 @@ class Place:
         assignment = Assignment(
             role=ROLES[role], prompt="Do it.", model=model, account=account, session_id=session_id
         )
-        return await self._agent.work(assignment, await self._sandboxes.setup(spec), self.tell)
+        return await self._agent.work(assignment, await self._sandboxes.setup(spec), self.emit)
 
 
 @asynccontextmanager
@@ -60,7 +61,7 @@ async def opened(home: Path, path: Path) -> AsyncIterator[Place]:
     settings = settings_with(home, **paths)
     sandboxes = LocalSandboxes(settings)
     async with open_door(settings) as door:
-        agent = AcpAgent("gemini_acp", command_of(Installs(settings), "gemini"), door, settings)
+        agent = AcpAgent("gemini_acp", command_of(NpmPackages(settings), "gemini"), door, settings)
         assert (await agent.readiness()).ready
         yield Place(agent, settings, sandboxes, path)
         await sandboxes.close()
@@ -71,7 +72,7 @@ async def test_it_works_and_is_followed(home: Path, tmp_path: Path) -> None:
         outcome = await place.work("echo made > made.txt")
         assert (outcome.stop_reason, outcome.text) == ("finished", "Done.")
         assert (place.tree / "made.txt").read_text() == "made\n"
-        started = next(each for each in place.told if isinstance(each, ToolStarted))
+        started = next(each for each in place.events if isinstance(each, ToolCallStarted))
         assert "echo made" in str(started.arguments)
 
 
@@ -85,7 +86,7 @@ async def test_a_session_that_cannot_be_loaded_is_begun_anew_and_said(home: Path
     async with opened(home, tmp_path) as place:
         outcome = await place.work("true", session_id="00000000-0000-4000-8000-000000000000")
         assert outcome.stop_reason == "finished"
-        assert "a new one begins" in next(each.text for each in place.told if isinstance(each, Noticed))
+        assert "a new one begins" in next(each.text for each in place.events if isinstance(each, AgentNotice))
 
 
 async def test_a_program_that_is_not_there_is_not_ready(settings: Settings) -> None:

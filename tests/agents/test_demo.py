@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import journeyman
-from journeyman.agents.base import ToolFinished
 from journeyman.agents.plan import Plan
 from journeyman.agents.roles import fixing_prompt, planning_prompt, subtask_prompt
+from journeyman.events.types import ToolCallCompleted
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
 from tests.agents.turns import Workplace
@@ -57,7 +57,7 @@ async def test_the_demo_plans_repairs_and_tests_the_sample(demo: Workplace) -> N
         assert code == 0, said
         counted.append(int(said.partition("Ran ")[2].partition(" ")[0]))
     assert counted[2] == counted[1] + 1 == counted[0] + 1
-    outputs = demo.of(ToolFinished)
+    outputs = demo.of(ToolCallCompleted)
     assert [finished.output for finished in outputs if not finished.ok] == []
     assert "without the fix:\nERROR: test_the_last_page" in outputs[-1].output
 
@@ -80,5 +80,7 @@ async def test_the_demo_also_works_without_a_plan(demo: Workplace, prompt: str) 
     code, said = unittests_in(demo.tree)
     assert code == 0, said
     assert [
-        finished.output for finished in demo.of(ToolFinished) if finished.tool != "shell" and not finished.ok
+        finished.output
+        for finished in demo.of(ToolCallCompleted)
+        if finished.tool != "shell" and not finished.ok
     ] == []

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from journeyman.agents.base import ModelCalled, Noticed, Said
 from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
 from journeyman.agents.builtin.repetition import Repetition
 from journeyman.errors import ContextOverflow
+from journeyman.events.types import AgentNotice, AgentText, ModelCallCompleted
 from journeyman.gateway.messages import (
     AssistantMessage,
     Message,
@@ -76,11 +76,11 @@ async def test_a_conversation_that_nears_the_models_limit_goes_on_from_a_summary
     assert "SUMMARY of step 1, step 2" in beginning
     assert (asked, result) == ("", "step 3\n[exit code 0]")
     assert len(contents(last)) == len(contents(after)) + 2
-    (noticed,) = place.of(Noticed)
+    (noticed,) = place.of(AgentNotice)
     assert "summary" in noticed.text
-    assert "SUMMARY" not in "".join(said.text for said in place.of(Said))
-    assert len(place.of(ModelCalled)) == len(server.requests) == 6
-    assert outcome.usage.tokens_in == sum(each.usage.tokens_in for each in place.of(ModelCalled))
+    assert "SUMMARY" not in "".join(said.text for said in place.of(AgentText))
+    assert len(place.of(ModelCallCompleted)) == len(server.requests) == 6
+    assert outcome.usage.tokens_in == sum(each.tokens_in for each in place.of(ModelCallCompleted))
 
 
 async def test_a_second_summary_is_made_of_the_first_too(home: Path) -> None:
@@ -91,7 +91,7 @@ async def test_a_second_summary_is_made_of_the_first_too(home: Path) -> None:
     beginning = contents(server.requests[-1])[1]
     assert "an earlier summary" in beginning
     assert beginning.count("The task.") == 1
-    assert len(place.of(Noticed)) == 2
+    assert len(place.of(AgentNotice)) == 2
 
 
 async def test_a_provider_that_says_the_conversation_is_too_long_is_asked_again_with_a_shorter_one(
@@ -164,16 +164,16 @@ async def test_a_model_that_repeats_itself_is_told_so_and_then_stopped(home: Pat
         outcome = await place.work(MODEL)
     assert outcome.stop_reason == "repetition"
     assert len(server.requests) == 5
-    told = ["same result" in contents(request)[-1] for request in server.requests]
-    assert told == [False, False, False, True, True]
-    assert "same result 3 times" in place.of(Noticed)[0].text
+    events = ["same result" in contents(request)[-1] for request in server.requests]
+    assert events == [False, False, False, True, True]
+    assert "same result 3 times" in place.of(AgentNotice)[0].text
 
 
 async def test_the_same_command_with_another_result_is_work(place: Workplace) -> None:
     again = {**calls("shell", command="echo x >> f; wc -l < f"), "repeat": 7}
     outcome = await place.play(again, says("Done."))
     assert outcome.stop_reason == "finished"
-    assert place.of(Noticed) == []
+    assert place.of(AgentNotice) == []
 
 
 def test_only_what_is_repeated_in_a_row_counts() -> None:

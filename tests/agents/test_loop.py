@@ -6,16 +6,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from journeyman.agents.base import (
-    Happening,
-    ModelCalled,
-    Noticed,
-    Said,
-    ToolFinished,
-    ToolStarted,
-)
+from journeyman.agents.base import AgentEvent
 from journeyman.agents.builtin.agent import BuiltinAgent
-from journeyman.agents.builtin.patience import wait_before_retry
+from journeyman.agents.retries import model_retry_delay
 from journeyman.errors import (
     AgentFailed,
     BudgetExceeded,
@@ -24,8 +17,15 @@ from journeyman.errors import (
     Transient,
     Unauthenticated,
 )
+from journeyman.events.types import (
+    AgentNotice,
+    AgentText,
+    ModelCallCompleted,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
 from journeyman.gateway.gateway import Gateway
-from tests.agents.turns import Workplace, call, calls, says
+from tests.agents.turns import STEP, Workplace, call, calls, says
 from tests.gateway.door.agents import account
 from tests.gateway.ledgers import ledger_in, open_database, store_order
 from tests.standins.model_server import ModelServer, Reply, in_order
@@ -40,97 +40,97 @@ class Verdict(BaseModel):
 async def test_a_turn_tells_everything_in_the_order_in_which_it_happens(place: Workplace) -> None:
     reply = {"say": "I make a file.", **calls("shell", command="echo hi > a.txt")}
     outcome = await place.play(reply, says("It is made."))
-    assert [type(happening) for happening in place.told] == [
-        Said,
-        ModelCalled,
-        ToolStarted,
-        ToolFinished,
-        Said,
-        ModelCalled,
+    assert [type(event) for event in place.events] == [
+        AgentText,
+        ModelCallCompleted,
+        ToolCallStarted,
+        ToolCallCompleted,
+        AgentText,
+        ModelCallCompleted,
     ]
     assert (outcome.stop_reason, outcome.text) == ("finished", "It is made.")
     assert (place.tree / "a.txt").read_text() == "hi\n"
     assert outcome.usage.cost_usd == 0.0
-    assert outcome.usage.tokens_out == sum(called.usage.tokens_out for called in place.of(ModelCalled)) > 0
+    assert outcome.usage.tokens_out == sum(call.tokens_out for call in place.of(ModelCallCompleted)) > 0
 
 
-async def test_speech_is_gathered_and_nothing_of_it_is_lost(place: Workplace) -> None:
+async def test_text_is_buffered_and_nothing_of_it_is_lost(place: Workplace) -> None:
     text = " ".join(str(number) for number in range(2000))
     await place.play(says(text))
-    said = place.of(Said)
+    said = place.of(AgentText)
     assert "".join(piece.text for piece in said) == text
     assert len(said) < 20
 
 
-async def test_speech_is_told_while_the_model_is_silent(place: Workplace) -> None:
-    """The model never goes on after its first words, and they must be told all the same."""
-    told = asyncio.Event()
+async def test_text_is_emitted_while_the_model_is_silent(place: Workplace) -> None:
+    """The model never continues after its first words, and they must be emitted all the same."""
+    emitted = asyncio.Event()
 
-    async def tell(*happenings: Happening) -> None:
-        if Said("first words") in happenings:
-            told.set()
+    async def emit(*events: AgentEvent) -> None:
+        if AgentText(step=STEP, text="first words") in events:
+            emitted.set()
 
-    place.tell = tell  # type: ignore[method-assign]
+    place.emit = emit  # type: ignore[method-assign]
     working = asyncio.create_task(place.play({"say": "first words", "fault": "stall"}))
     async with asyncio.timeout(30):
-        await told.wait()
+        await emitted.wait()
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
 
 
 async def test_a_tool_starts_after_it_was_announced(place: Workplace) -> None:
-    async def tell(*happenings: Happening) -> None:
-        place.told += happenings
-        for started in (each for each in happenings if isinstance(each, ToolStarted)):
+    async def emit(*events: AgentEvent) -> None:
+        place.events += events
+        for started in (each for each in events if isinstance(each, ToolCallStarted)):
             (place.tree / started.arguments["command"].split()[-1]).touch()
 
-    place.tell = tell  # type: ignore[method-assign]
+    place.emit = emit  # type: ignore[method-assign]
     both = {"tools": [call("shell", command="test -e one"), call("shell", command="test -e two")]}
     await place.play(both, calls("shell", command="test -e three"), says("Done."))
-    assert [finished.exit_code for finished in place.of(ToolFinished)] == [0, 0, 0]
+    assert [finished.exit_code for finished in place.of(ToolCallCompleted)] == [0, 0, 0]
 
 
-async def test_a_tools_answer_is_told_while_the_model_is_silent(place: Workplace) -> None:
-    told = asyncio.Event()
+async def test_the_end_of_a_tool_call_is_emitted_while_the_model_is_silent(place: Workplace) -> None:
+    emitted = asyncio.Event()
 
-    async def tell(*happenings: Happening) -> None:
-        if any(isinstance(happening, ToolFinished) for happening in happenings):
-            told.set()
+    async def emit(*events: AgentEvent) -> None:
+        if any(isinstance(event, ToolCallCompleted) for event in events):
+            emitted.set()
 
-    place.tell = tell  # type: ignore[method-assign]
+    place.emit = emit  # type: ignore[method-assign]
     working = asyncio.create_task(place.play(calls("shell", command="true"), {"fault": "stall"}))
     async with asyncio.timeout(30):
-        await told.wait()
+        await emitted.wait()
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
 
 
-async def test_what_happens_at_once_is_told_at_once(place: Workplace) -> None:
-    """A telling is a transaction; a call of the model and the tool that it asks for need only one."""
+async def test_events_of_one_moment_are_emitted_together(place: Workplace) -> None:
+    """Every emit is a transaction; a model call and the tool call that it asks for need only one."""
     batches: list[list[type]] = []
 
-    async def tell(*happenings: Happening) -> None:
-        batches.append([type(happening) for happening in happenings])
+    async def emit(*events: AgentEvent) -> None:
+        batches.append([type(event) for event in events])
 
-    place.tell = tell  # type: ignore[method-assign]
+    place.emit = emit  # type: ignore[method-assign]
     await place.play({"say": "Look.", **calls("shell", command="true")}, says("Done."))
-    assert batches[0] == [Said, ModelCalled, ToolStarted]
+    assert batches[0] == [AgentText, ModelCallCompleted, ToolCallStarted]
 
 
-async def test_nothing_that_happened_is_left_untold_when_a_turn_breaks_off(place: Workplace) -> None:
+async def test_every_event_is_emitted_when_a_turn_breaks_off(place: Workplace) -> None:
     with pytest.raises(Transient):
         await place.play(calls("shell", command="true"), {"say": "half", "fault": "http_500", "repeat": 3})
-    assert isinstance(place.told[-1], Noticed)
-    assert len(place.of(ToolFinished)) == 1
+    assert isinstance(place.events[-1], AgentNotice)
+    assert len(place.of(ToolCallCompleted)) == 1
 
 
 @pytest.mark.parametrize("fault", ["http_429", "http_500", "cut_stream"])
 async def test_a_fault_that_goes_away_is_told_and_tried_again(place: Workplace, fault: str) -> None:
     outcome = await place.play({"say": "half of it", "fault": fault, "repeat": 2}, says("whole"))
     assert (outcome.stop_reason, outcome.text) == ("finished", "whole")
-    first, second = place.of(Noticed)
+    first, second = place.of(AgentNotice)
     assert "attempt 2 of 3" in first.text
     assert "attempt 3 of 3" in second.text
     assert all(f"in {one.wait_seconds:.1f} s" in one.text for one in (first, second))
@@ -140,7 +140,7 @@ async def test_a_silent_model_is_given_up_and_asked_again(home: Path) -> None:
     place = Workplace(home, {"JOURNEYMAN_MODEL_IDLE_TIMEOUT_SECONDS": "0.5"})
     outcome = await place.play({"fault": "stall"}, says("awake"))
     assert outcome.text == "awake"
-    assert "silent" in place.of(Noticed)[0].text
+    assert "silent" in place.of(AgentNotice)[0].text
 
 
 @pytest.mark.parametrize(("fault", "error"), [("http_429", RateLimited), ("http_500", Transient)])
@@ -149,7 +149,7 @@ async def test_after_three_attempts_the_fault_is_the_answer(
 ) -> None:
     with pytest.raises(error):
         await place.play({"fault": fault, "repeat": 3}, says("never said"))
-    assert len(place.of(Noticed)) == 2
+    assert len(place.of(AgentNotice)) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ async def test_after_three_attempts_the_fault_is_the_answer(
 def test_only_short_waits_for_faults_that_go_away_are_taken(
     error: JourneymanError, attempt: int, expected: float | None
 ) -> None:
-    assert wait_before_retry(error, attempt, base_seconds=1.0, chance=0.0) == expected
+    assert model_retry_delay(error, attempt, base_seconds=1.0, jitter=0.0) == expected
 
 
-def test_chance_spreads_the_retries_of_many_orders() -> None:
-    waits = [wait_before_retry(Transient("x"), 1, base_seconds=1.0, chance=c) for c in (0.0, 0.5, 1.0)]
+def test_jitter_spreads_the_retries_of_many_orders() -> None:
+    waits = [model_retry_delay(Transient("x"), 1, base_seconds=1.0, jitter=c) for c in (0.0, 0.5, 1.0)]
     assert waits == [1.0, 1.25, 1.5]
 
 
@@ -191,7 +191,7 @@ async def test_a_wrong_call_is_answered_and_the_turn_goes_on(
     place: Workplace, reply: dict[str, Any], said: str
 ) -> None:
     outcome = await place.play(reply, says("Sorry."))
-    (finished,) = place.of(ToolFinished)
+    (finished,) = place.of(ToolCallCompleted)
     assert not finished.ok
     assert said in finished.output
     assert outcome.text == "Sorry."
@@ -236,9 +236,9 @@ async def test_an_invalid_deliverable_is_answered_with_what_is_wrong(place: Work
         {"deliver": {"good": "perhaps"}}, {"deliver": {"good": False, "why": "x"}}, deliverable=Verdict
     )
     assert outcome.deliverable == Verdict(good=False, why="x")
-    (noticed,) = place.of(Noticed)
+    (noticed,) = place.of(AgentNotice)
     assert "why: Field required" in noticed.text
-    assert place.of(ToolStarted) == []
+    assert place.of(ToolCallStarted) == []
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ async def test_a_role_that_may_not_write_is_not_offered_tools_that_do(place: Wor
         "tools": [call("write_file", path="a", content="x"), call("edit_file", path="a", old="b", new="c")]
     }
     await place.play(reply, says("Then not."), role="plan")
-    assert [finished.output.partition(";")[0] for finished in place.of(ToolFinished)] == [
+    assert [finished.output.partition(";")[0] for finished in place.of(ToolCallCompleted)] == [
         "there is no tool 'write_file'",
         "there is no tool 'edit_file'",
     ]
@@ -276,7 +276,7 @@ async def test_a_role_that_may_not_write_is_not_offered_tools_that_do(place: Wor
 async def test_the_turn_limit_ends_a_loop(place: Workplace) -> None:
     outcome = await place.play({**calls("shell", command="true"), "repeat": 50}, max_turns=3)
     assert outcome.stop_reason == "turn_limit"
-    assert len(place.of(ModelCalled)) == 3
+    assert len(place.of(ModelCallCompleted)) == 3
 
 
 async def test_the_time_limit_ends_the_tools_too_and_keeps_what_was_spent(place: Workplace) -> None:
@@ -317,19 +317,19 @@ async def test_a_spent_budget_stops_the_next_call_before_it_is_made(home: Path) 
             with pytest.raises(BudgetExceeded):
                 await place.work("openai/gpt-5.5", account=account("openai/gpt-5.5", order_id=order_id))
     assert len(server.requests) == 1
-    (called,) = place.of(ModelCalled)
-    assert called.usage.cost_usd is not None
-    assert called.usage.cost_usd > 1.0
+    (called,) = place.of(ModelCallCompleted)
+    assert called.cost_usd is not None
+    assert called.cost_usd > 1.0
 
 
-async def test_a_failing_listener_fails_the_turn(place: Workplace) -> None:
+async def test_a_store_that_fails_fails_the_turn(place: Workplace) -> None:
     count = itertools.count()
 
-    async def tell(*happenings: Happening) -> None:
+    async def emit(*events: AgentEvent) -> None:
         if next(count) == 1:
             raise Transient("the event store is away")
 
-    place.tell = tell  # type: ignore[method-assign]
+    place.emit = emit  # type: ignore[method-assign]
     with pytest.raises(Transient, match="event store"):
         await place.play(calls("shell", command="true"), says("Done."))
 

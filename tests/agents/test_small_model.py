@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.agents.small_model import Names, SmallModel, Wish
+from journeyman.agents.small_model import Names, PromptIntent, SmallModel
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.gateway import Gateway
 from tests.gateway.calls import settings_with, write_script
@@ -29,9 +29,9 @@ def small_model(home: Path, *replies: dict[str, Any], seconds: float = 30) -> Sm
     ids=["called", "said"],
 )
 async def test_names_come_as_one_line_each(home: Path, reply: dict[str, Any]) -> None:
-    told = await small_model(home, reply).names(an_order(), "Fix the adder")
-    assert told.value == Names(title="Add two numbers", branch="add numbers")
-    assert told.answer is not None
+    suggestion = await small_model(home, reply).names(an_order(), "Fix the adder")
+    assert suggestion.value == Names(title="Add two numbers", branch="add numbers")
+    assert suggestion.answer is not None
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,21 @@ async def test_names_come_as_one_line_each(home: Path, reply: dict[str, Any]) ->
 async def test_whatever_goes_wrong_is_told_and_not_raised(
     home: Path, reply: dict[str, Any], fault: str
 ) -> None:
-    told = await small_model(home, reply).names(an_order(), "Fix the adder")
-    assert told.value is None
-    assert fault in told.fault
+    suggestion = await small_model(home, reply).names(an_order(), "Fix the adder")
+    assert suggestion.value is None
+    assert fault in suggestion.fault
 
 
 async def test_a_model_that_does_not_answer_in_time_is_not_waited_for(home: Path) -> None:
-    told = await small_model(home, {"fault": "stall"}, seconds=0.05).wish(an_order(), "Why?")
-    assert (told.value, "0.05 seconds" in told.fault) == (None, True)
+    suggestion = await small_model(home, {"fault": "stall"}, seconds=0.05).prompt_intent(an_order(), "Why?")
+    assert (suggestion.value, "0.05 seconds" in suggestion.fault) == (None, True)
 
 
 async def test_a_model_that_cannot_be_used_says_why(home: Path) -> None:
-    told = await SmallModel(Gateway(settings_with(home)), "openai/tiny").wish(an_order(), "Why?")
-    assert "no key" in told.fault
+    suggestion = await SmallModel(Gateway(settings_with(home)), "openai/tiny").prompt_intent(
+        an_order(), "Why?"
+    )
+    assert "no key" in suggestion.fault
 
 
 async def test_its_calls_are_counted_and_leave_those_of_the_orders_worker_alone(home: Path) -> None:
@@ -81,11 +83,11 @@ async def test_its_calls_are_counted_and_leave_those_of_the_orders_worker_alone(
             model=name,
         )
         async with workers.call(account, characters=10) as entry:
-            told = await small.wish(order, "Tell me about it")
+            suggestion = await small.prompt_intent(order, "Tell me about it")
             states = {row["role"]: row["state"] for row in await rows_in(database)}
             assert states == {"build": "reserved", "mode": "settled"}
             entry.has_begun = True
-        assert told.value == Wish(mode="ask")
+        assert suggestion.value == PromptIntent(mode="ask")
 
 
 async def test_an_order_over_its_budget_asks_nothing(home: Path) -> None:
@@ -94,6 +96,6 @@ async def test_an_order_over_its_budget_asks_nothing(home: Path) -> None:
     async with open_database(settings) as database:
         order = an_order(agent_work_order_id=await store_order(database))
         small = SmallModel(Gateway(settings, ledger_in(database, settings)), name)
-        assert (await small.wish(order, "Tell me")).value == Wish(mode="ask")
-        told = await small.wish(order, "Tell me")
-        assert (told.value, "one more than" in told.fault) == (None, True)
+        assert (await small.prompt_intent(order, "Tell me")).value == PromptIntent(mode="ask")
+        suggestion = await small.prompt_intent(order, "Tell me")
+        assert (suggestion.value, "one more than" in suggestion.fault) == (None, True)

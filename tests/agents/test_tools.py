@@ -3,17 +3,19 @@ from typing import Any
 
 import pytest
 
-from journeyman.agents.base import ToolFinished, ToolStarted
-from journeyman.agents.builtin.tools import MAX_OUTPUT_CHARACTERS, TOOLS, clip, plain_schema
+from journeyman.agents.builtin.tools import TOOLS
+from journeyman.agents.deliverables import plain_schema
+from journeyman.agents.limits import MAX_OUTPUT_CHARACTERS, clip
 from journeyman.agents.plan import Plan
 from journeyman.errors import SandboxLost
+from journeyman.events.types import ToolCallCompleted, ToolCallStarted
 from tests.agents.turns import Workplace, call, calls, says
 from tests.standins.plain_sandbox import PlainSandbox
 
 
-async def used(place: Workplace, name: str, **arguments: Any) -> ToolFinished:
+async def used(place: Workplace, name: str, **arguments: Any) -> ToolCallCompleted:
     await place.play(calls(name, **arguments), says("Done."))
-    *_, finished = place.of(ToolFinished)
+    *_, finished = place.of(ToolCallCompleted)
     return finished
 
 
@@ -182,7 +184,7 @@ async def test_parallel_tools_run_at_the_same_time_and_answer_in_order(place: Wo
     second = call("shell", command="touch b; " + wait.format("a") + "; echo second $?")
     echo = calls("shell", command="cat > seen <<'END'\n{{ last_output }}\nEND")
     await place.play({"tools": [first, second]}, echo, says("Done."))
-    outputs = {finished.call_id: finished.output for finished in place.of(ToolFinished)}
+    outputs = {finished.call_id: finished.output for finished in place.of(ToolCallCompleted)}
     assert outputs["call-1-1"].startswith("first 0")
     assert outputs["call-1-2"].startswith("second 0")
     assert (place.tree / "seen").read_text().startswith("second 0"), "answers are not in the calls' order"
@@ -203,7 +205,7 @@ async def test_a_lost_sandbox_ends_the_turn_and_the_other_tools_with_it(place: W
 
 async def test_arguments_too_long_to_show_are_shortened_in_what_is_told(place: Workplace) -> None:
     await place.play(calls("write_file", path="a.txt", content="x" * 10_000), says("Done."))
-    (started,) = place.of(ToolStarted)
+    (started,) = place.of(ToolCallStarted)
     assert len(started.arguments["content"]) < 5000
     assert len((place.tree / "a.txt").read_text()) == 10_000
 

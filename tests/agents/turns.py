@@ -1,4 +1,4 @@
-"""A built-in agent at work in tests: on a script, in a directory, with everything it tells kept."""
+"""A built-in agent at work in tests: on a script, in a directory, with all its events kept."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from journeyman.agents.base import Assignment, Happening, Outcome
+from journeyman.agents.base import AgentEvent, Assignment, Outcome
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.roles import ROLES
+from journeyman.gateway.accounts import Account
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Sandbox
 from journeyman.settings import RoleName
@@ -16,13 +17,14 @@ from tests.gateway.calls import settings_with, write_script
 from tests.standins.plain_sandbox import PlainSandbox
 
 Kind = TypeVar("Kind")
+STEP = "build"
 
 
 @dataclass
 class Workplace:
     home: Path
     environment: dict[str, str] = field(default_factory=dict)
-    told: list[Happening] = field(default_factory=list)
+    events: list[AgentEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.tree = self.home / "tree"
@@ -31,11 +33,11 @@ class Workplace:
         self.sandbox: Sandbox = PlainSandbox(self.tree)
         self.agent = BuiltinAgent(Gateway(self.settings), self.settings, retry_base_seconds=0.01)
 
-    async def tell(self, *happenings: Happening) -> None:
-        self.told += happenings
+    async def emit(self, *events: AgentEvent) -> None:
+        self.events += events
 
     def of(self, kind: type[Kind]) -> list[Kind]:
-        return [happening for happening in self.told if isinstance(happening, kind)]
+        return [event for event in self.events if isinstance(event, kind)]
 
     async def play(self, *replies: dict[str, Any], **assignment: Any) -> Outcome:
         """One turn of work on a model that gives these replies."""
@@ -49,12 +51,14 @@ class Workplace:
         prompt: str = "Do it.",
         role: RoleName = "build",
         deliverable: type[BaseModel] | None = None,
-        **limits: Any,
+        **more: Any,
     ) -> Outcome:
-        assignment = Assignment(
-            role=ROLES[role], prompt=prompt, model=model, deliverable=deliverable, **limits
+        account = Account(
+            order_id="wo-turn", round=1, step=STEP, role=role, agent=self.agent.name, model=model
         )
-        return await self.agent.work(assignment, self.sandbox, self.tell)
+        choices = {"account": account, "prompt": prompt, "deliverable": deliverable, **more}
+        assignment = Assignment(role=ROLES[role], model=model, **choices)
+        return await self.agent.work(assignment, self.sandbox, self.emit)
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import httpx2
 import uvicorn
 
 from journeyman.access.redaction import Redactor
-from journeyman.agents.base import About, Agent, Assignment, OnHappening, Outcome
+from journeyman.agents.base import About, Agent, Assignment, EmitEvents, Outcome
 from journeyman.api.application import create_app
 from journeyman.api.services import Branches, Forges, Host, Models, Services
 from journeyman.database import Database
@@ -59,7 +59,7 @@ class IdleAgent:
     async def readiness(self) -> Readiness:
         return self.ready
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
         raise AssertionError("no agent works in these tests")
 
 

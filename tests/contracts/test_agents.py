@@ -15,26 +15,23 @@ from typing import Any
 import pytest
 
 from journeyman.agents.acp import AcpAgent
-from journeyman.agents.base import (
-    Agent,
-    Assignment,
-    Happening,
-    ModelCalled,
-    Noticed,
-    Outcome,
-    Said,
-    ToolFinished,
-    ToolStarted,
-)
+from journeyman.agents.base import Agent, AgentEvent, Assignment, Outcome
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.claude_code import ClaudeCode
 from journeyman.agents.codex import Codex
 from journeyman.agents.gemini import Gemini
-from journeyman.agents.installs import Installs
+from journeyman.agents.npm_packages import NpmPackages
 from journeyman.agents.opencode import OpenCode
 from journeyman.agents.plan import Plan
 from journeyman.agents.roles import ROLES
 from journeyman.errors import AgentFailed, InvalidInput, RateLimited, Transient
+from journeyman.events.types import (
+    AgentNotice,
+    AgentText,
+    ModelCallCompleted,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
 from journeyman.gateway.accounts import Account
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
@@ -50,11 +47,13 @@ from tests.standins.model_server import ModelServer, Reply, in_order
 
 Make = Callable[[Settings, Door], Agent]
 PROGRAMS: dict[str, Make] = {
-    "claude_code": lambda settings, door: ClaudeCode(door, Installs(settings)),
-    "opencode": lambda settings, door: OpenCode(door, Installs(settings)),
-    "codex": lambda settings, door: Codex(door, Installs(settings)),
-    "gemini": lambda settings, door: Gemini(door, Installs(settings)),
-    "acp": lambda settings, door: AcpAgent("acp", command_of(Installs(settings), "opencode"), door, settings),
+    "claude_code": lambda settings, door: ClaudeCode(door, NpmPackages(settings)),
+    "opencode": lambda settings, door: OpenCode(door, NpmPackages(settings)),
+    "codex": lambda settings, door: Codex(door, NpmPackages(settings)),
+    "gemini": lambda settings, door: Gemini(door, NpmPackages(settings)),
+    "acp": lambda settings, door: AcpAgent(
+        "acp", command_of(NpmPackages(settings), "opencode"), door, settings
+    ),
 }
 AGENTS: dict[str, Make] = {
     "builtin": lambda settings, _: BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01),
@@ -81,7 +80,7 @@ class AgentPlace:
     make: Make
     settings: Settings
     place: Path
-    told: list[Happening] = field(default_factory=list)
+    events: list[AgentEvent] = field(default_factory=list)
     busy: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def open(self) -> None:
@@ -117,9 +116,9 @@ class AgentPlace:
         )
         return await self.sandboxes.setup(spec)
 
-    async def tell(self, *happenings: Happening) -> None:
-        self.told += happenings
-        if any(isinstance(happening, ToolStarted) for happening in happenings):
+    async def emit(self, *events: AgentEvent) -> None:
+        self.events += events
+        if any(isinstance(event, ToolCallStarted) for event in events):
             self.busy.set()
 
     async def work(self, *replies: dict[str, Any], role: RoleName = "build", **more: Any) -> Outcome:
@@ -128,14 +127,14 @@ class AgentPlace:
         assignment = Assignment(
             **{"role": ROLES[role], "prompt": "Do it.", "model": model, "account": account, **more}
         )
-        return await self.agent.work(assignment, await self.sandbox(role), self.tell)
+        return await self.agent.work(assignment, await self.sandbox(role), self.emit)
 
     @property
     def said(self) -> str:
-        return "".join(each.text for each in self.told if isinstance(each, Said))
+        return "".join(each.text for each in self.events if isinstance(each, AgentText))
 
-    def finished(self) -> list[ToolFinished]:
-        return [each for each in self.told if isinstance(each, ToolFinished)]
+    def finished(self) -> list[ToolCallCompleted]:
+        return [each for each in self.events if isinstance(each, ToolCallCompleted)]
 
 
 async def opened(make: Make, home: Path, place: Path) -> AsyncIterator[AgentPlace]:
@@ -192,7 +191,7 @@ async def test_work_changes_files_and_ends_with_the_agents_last_words(bench: Age
 async def test_everything_that_happens_is_told(bench: AgentPlace) -> None:
     replies = ({"say": "I look.", **shell("exit 3")}, shell("echo some output"), {"say": "Done."})
     outcome = await bench.work(*replies)
-    started = next(each for each in bench.told if isinstance(each, ToolStarted))
+    started = next(each for each in bench.events if isinstance(each, ToolCallStarted))
     finished, second = bench.finished()
     assert started.call_id == finished.call_id != second.call_id
     assert "exit 3" in json.dumps(started.arguments)
@@ -200,11 +199,11 @@ async def test_everything_that_happens_is_told(bench: AgentPlace) -> None:
     assert second.ok
     assert "some output" in second.output
     assert bench.said == "I look.Done."
-    called = [each for each in bench.told if isinstance(each, ModelCalled)]
+    called = [each for each in bench.events if isinstance(each, ModelCallCompleted)]
     assert len(called) >= 3  # some agents also ask for a title
     assert {each.model for each in called} == {"scripted/contract"}
-    assert sum(each.usage.tokens_in for each in called) == outcome.usage.tokens_in > 0
-    assert bench.told.index(started) < bench.told.index(finished)
+    assert sum(each.tokens_in for each in called) == outcome.usage.tokens_in > 0
+    assert bench.events.index(started) < bench.events.index(finished)
 
 
 async def test_a_deliverable_comes_back_as_a_value(bench: AgentPlace) -> None:
@@ -225,7 +224,7 @@ async def test_an_endless_turn_is_ended_by_its_number_of_calls(bench: AgentPlace
     endless = [shell(f"echo {number}") for number in range(30)]
     outcome = await bench.work(*endless, max_turns=2)
     assert outcome.stop_reason == "turn_limit"
-    assert len([each for each in bench.told if isinstance(each, ModelCalled)]) <= 4
+    assert len([each for each in bench.events if isinstance(each, ModelCallCompleted)]) <= 4
     assert await _left_running(bench) == ""
 
 
@@ -264,7 +263,7 @@ async def test_a_refusal_is_not_taken_for_work(bench: AgentPlace) -> None:
 async def test_a_fault_that_passes_is_survived(bench: AgentPlace) -> None:
     outcome = await bench.work({"fault": "http_500"}, {"say": "There you are."})
     assert (outcome.stop_reason, outcome.text) == ("finished", "There you are.")
-    assert "attempt" in next(each.text for each in bench.told if isinstance(each, Noticed))
+    assert "attempt" in next(each.text for each in bench.events if isinstance(each, AgentNotice))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +285,7 @@ async def test_a_fault_that_stays_is_raised_as_what_it_is(
 async def test_a_model_that_the_agent_cannot_speak_with_is_refused(bench: AgentPlace) -> None:
     with pytest.raises(InvalidInput):
         await bench.work(model="acme/none")
-    assert bench.told == []
+    assert bench.events == []
 
 
 async def test_what_the_model_said_is_known_again_after_a_restart(program: AgentPlace) -> None:

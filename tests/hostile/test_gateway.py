@@ -15,12 +15,13 @@ import httpx2
 import pytest
 
 from journeyman.agents.acp import AcpAgent
-from journeyman.agents.base import Assignment, Happening, Noticed, Said
+from journeyman.agents.base import AgentEvent, Assignment
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.limits import OutputLimits
 from journeyman.agents.roles import ROLES
 from journeyman.database import Database
 from journeyman.errors import AgentFailed, InvalidInput
+from journeyman.events.types import AgentNotice, AgentText
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.gateway import Gateway
 from journeyman.gateway.wires.base import Wire
@@ -226,17 +227,17 @@ async def test_absurd_counts_of_tokens_pass_and_are_not_written_down(
 
 @dataclass
 class Listener:
-    """Whoever stores what a turn tells."""
+    """A store for the events of a turn."""
 
-    told: list[Happening] = field(default_factory=list)
+    events: list[AgentEvent] = field(default_factory=list)
 
-    async def tell(self, *happenings: Happening) -> None:
-        self.told += happenings
+    async def emit(self, *events: AgentEvent) -> None:
+        self.events += events
         await asyncio.sleep(0)
 
     @property
     def words(self) -> str:
-        return "".join(each.text for each in self.told if isinstance(each, Said))
+        return "".join(each.text for each in self.events if isinstance(each, AgentText))
 
 
 def peak_megabytes(*, begin: bool = False) -> float:
@@ -278,12 +279,12 @@ async def test_an_acp_agent_that_floods_is_ended_within_bounds(
             model = write_script(settings, "any", {"replies": [{"say": "x"}]})
             with pytest.raises(AgentFailed, match=reason):
                 async with asyncio.timeout(60):
-                    await agent.work(assignment_of(model, limits), sandbox, listener.tell)
+                    await agent.work(assignment_of(model, limits), sandbox, listener.emit)
             grown = peak_megabytes() - before
         finally:
             await sandboxes.close()
     assert grown < 60
-    assert sum(len(repr(each)) for each in listener.told) < 4_000_000
+    assert sum(len(repr(each)) for each in listener.events) < 4_000_000
     if kind == "words":
         assert listener.words.startswith("word ")
         assert listener.words.endswith("[… cut off here …]")
@@ -295,11 +296,11 @@ async def test_a_model_that_floods_words_is_not_asked_again_and_its_beginning_is
     agent = BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01)
     limits = OutputLimits(turn_bytes=100_000)
     with pytest.raises(AgentFailed, match="more than 100,000 bytes in one turn"):
-        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.tell)
+        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.emit)
     assert listener.words.startswith("word ")
     assert listener.words.endswith("[… cut off here …]")
     assert len(listener.words) < 250_000
-    assert not any(isinstance(each, Noticed) for each in listener.told)
+    assert not any(isinstance(each, AgentNotice) for each in listener.events)
 
 
 async def test_what_earlier_turns_said_is_not_left_for_the_next(home: Path) -> None:
@@ -308,5 +309,5 @@ async def test_what_earlier_turns_said_is_not_left_for_the_next(home: Path) -> N
     agent = BuiltinAgent(Gateway(settings), settings, retry_base_seconds=0.01)
     limits = OutputLimits(order_bytes_left=-1)
     with pytest.raises(AgentFailed, match="than an order may store"):
-        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.tell)
+        await agent.work(assignment_of(model, limits), PlainSandbox(home), listener.emit)
     assert len(listener.words) < 5000

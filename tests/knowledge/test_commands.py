@@ -6,11 +6,11 @@ from journeyman.errors import InvalidInput
 from journeyman.knowledge.commands import (
     MAX_BYTES,
     MAX_FILES,
-    Call,
     Command,
+    CommandCall,
     CommandFile,
+    CommandProblem,
     Commands,
-    Problem,
     call_in,
     expand,
     read_commands,
@@ -27,7 +27,7 @@ def command(content: str) -> Command:
     return found
 
 
-def problem(wrong: CommandFile) -> Problem:
+def problem(wrong: CommandFile) -> CommandProblem:
     """What is said of a file, while another one beside it still counts."""
     read = read_commands([wrong, file("good.md")])
     assert [one.name for one in read.commands] == ["good"]
@@ -108,18 +108,18 @@ def test_more_files_than_allowed_are_told_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("prompt", "call"),
     [
-        ("/fix 12", Call("fix", "12")),
-        ("  /fix\n", Call("fix", "")),
-        ("/web:test a\nb", Call("web:test", "a\nb")),
+        ("/fix 12", CommandCall("fix", "12")),
+        ("  /fix\n", CommandCall("fix", "")),
+        ("/web:test a\nb", CommandCall("web:test", "a\nb")),
         ("/usr/bin/env is missing", None),
         ("/ is full", None),
         ("//comment", None),
         ("fix /etc", None),
         ("/fix, then go", None),
-        ("/etc", Call("etc", "")),
+        ("/etc", CommandCall("etc", "")),
     ],
 )
-def test_a_call_is_a_slash_a_name_and_arguments(prompt: str, call: Call | None) -> None:
+def test_a_call_is_a_slash_a_name_and_arguments(prompt: str, call: CommandCall | None) -> None:
     assert call_in(prompt) == call
 
 

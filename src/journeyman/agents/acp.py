@@ -1,8 +1,8 @@
 """Any agent that speaks the Agent Client Protocol, by the command line that starts it.
 
-Such an agent is configured by whoever names it: it is told where its model is by the variables that the
-providers' own clients read, and what it makes of the repository's files is its own affair. It is offered no
-files and no terminal of ours, so everything it does happens in the jail.
+Such an agent is configured by the operator who names it. It gets the address of its model by the variables
+that the providers' own clients read; which files of the repository it loads is up to it. We offer it neither
+the protocol's file access nor its terminal, so everything it does happens in the jail.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from typing import Any, cast
 import acp
 from acp import schema
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.json_lines import parsed
-from journeyman.agents.limits import LONGEST_SAID, lines_of
-from journeyman.agents.turn import Conversation, Ending, Programs, Turn, failure_of
-from journeyman.agents.turn_recorder import Story
+from journeyman.agents.base import About, Assignment, EmitEvents, Outcome
+from journeyman.agents.json_lines import parse_message
+from journeyman.agents.limits import MAX_TEXT_CHARACTERS, lines_of
+from journeyman.agents.turn import Conversation, PromptResult, Turn, TurnRunner, failure_of
+from journeyman.agents.turn_recorder import TurnRecorder
 from journeyman.errors import AgentFailed
 from journeyman.gateway.door.door import Door
 from journeyman.sandboxes.base import Readiness, Running, Sandbox
@@ -29,10 +29,10 @@ from journeyman.settings import Settings
 PROVIDERS = ("openai", "anthropic", "google", "scripted")
 _WRITING_MODES = ("bypassPermissions", "full-access", "yolo", "build")
 _READING_MODES = ("plan", "read-only")
-"""What agents call the modes that fit our roles; the jail holds whichever they are in."""
+"""Ids that agents give to the modes that fit our roles. The jail enforces the role in any mode."""
 _WRITES = ("edit", "delete", "move")
-_MOST_HEARD = 100
-"""Messages that wait to be told; the program has to wait with the next."""
+_MAX_QUEUED_UPDATES = 100
+"""Updates that wait to be recorded; until one is, no more of the program's output is read."""
 
 
 class AcpAgent:
@@ -40,7 +40,7 @@ class AcpAgent:
         self._name = name
         self._command = list(command)
         self._search_path = search_path(settings.sandbox_paths)
-        self._programs = Programs(door, providers=PROVIDERS)
+        self._runner = TurnRunner(door, providers=PROVIDERS)
 
     @property
     def name(self) -> str:
@@ -58,23 +58,23 @@ class AcpAgent:
             False, f"The sandbox has no program {program}: name its directory in JOURNEYMAN_SANDBOX_PATHS."
         )
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
-        return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
+        return await self._runner.run(assignment, sandbox, emit, self._conversation)
 
     @asynccontextmanager
     async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
         program = await turn.sandbox.start(self._command, env=_environment(turn))
-        listening = _Listening(turn)
-        telling = asyncio.create_task(listening.tell())
-        transport = _Transport(turn, program, listening)
-        connection = acp.connect_to_agent(cast(acp.Client, listening), transport)
+        client = _Client(turn)
+        recording = asyncio.create_task(client.record_updates())
+        transport = _Transport(turn, program, client)
+        connection = acp.connect_to_agent(cast(acp.Client, client), transport)
         try:
-            yield _Speaking(turn, program, connection, listening)
+            yield _Conversation(turn, program, connection, client)
         finally:
-            telling.cancel()
+            recording.cancel()
             await program.terminate()
             await connection.close()
-            await asyncio.gather(telling, return_exceptions=True)
+            await asyncio.gather(recording, return_exceptions=True)
 
 
 def _environment(turn: Turn) -> dict[str, str]:
@@ -90,15 +90,15 @@ def _environment(turn: Turn) -> dict[str, str]:
 
 
 class _Transport:
-    """Messages to and from the program, read no faster than they are told and no longer than a line may be.
+    """Messages to and from the program, with backpressure and a limit for the length of a line.
 
-    The protocol's library would read lines of any length, and hear each message in a task of its own.
+    The library's own transport reads lines of any length, and starts a task for each message at once.
     """
 
-    def __init__(self, turn: Turn, program: Running, listening: "_Listening") -> None:
-        self._story = turn.story
+    def __init__(self, turn: Turn, program: Running, client: "_Client") -> None:
+        self._recorder = turn.recorder
         self._program = program
-        self._listening = listening
+        self._client = client
         self._lines = lines_of(program.stdout, turn.assignment.limits)
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -106,79 +106,82 @@ class _Transport:
         await self._program.stdin.drain()
 
     async def receive(self) -> dict[str, Any] | None:
-        await self._listening.has_room.wait()
+        await self._client.has_room.wait()
         try:
             async for line in self._lines:
-                if message := parsed(line):
+                if message := parse_message(line):
                     return message
         except AgentFailed as error:
-            self._story.give_up(error)
+            self._recorder.give_up(error)
         return None
 
     async def close(self) -> None:
         self._program.stdin.close()
 
 
-class _Speaking:
-    def __init__(self, turn: Turn, program: Running, connection: Any, listening: "_Listening") -> None:
+class _Conversation:
+    def __init__(self, turn: Turn, program: Running, connection: Any, client: "_Client") -> None:
         self._turn = turn
-        self._story = turn.story
+        self._recorder = turn.recorder
         self._program = program
         self._connection = connection
-        self._listening = listening
+        self._client = client
 
-    async def ask(self, prompt: str) -> Ending:
+    async def ask(self, prompt: str) -> PromptResult:
         asking = asyncio.create_task(self._ask(prompt))
-        ending = asyncio.create_task(self._program.wait())
+        exiting = asyncio.create_task(self._program.wait())
         try:
-            await asyncio.wait({asking, ending}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asking, exiting}, return_when=asyncio.FIRST_COMPLETED)
             if asking.done():
                 return asking.result()
-            return Ending("", await failure_of(self._program, "the agent"))
+            return PromptResult("", await failure_of(self._program, "the agent"))
         finally:
             asking.cancel()
-            ending.cancel()
-            await asyncio.gather(asking, ending, return_exceptions=True)
+            exiting.cancel()
+            await asyncio.gather(asking, exiting, return_exceptions=True)
 
-    async def _ask(self, prompt: str) -> Ending:
+    async def _ask(self, prompt: str) -> PromptResult:
         try:
-            if self._story.session_id is None:
+            if self._recorder.session_id is None:
                 await self._open_session()
                 prompt = f"{self._turn.assignment.role.instructions}\n\n{prompt}"
-            self._listening.text = ""
+            self._client.text = ""
             answer = await self._connection.prompt(
-                session_id=self._story.session_id, prompt=[acp.text_block(prompt)]
+                session_id=self._recorder.session_id, prompt=[acp.text_block(prompt)]
             )
         except acp.RequestError as error:
-            return Ending("", _words(error))
-        await self._listening.heard.join()
+            return PromptResult("", _error_text(error))
+        await self._client.updates.join()  # what it said last is recorded before the turn ends
         if answer.stop_reason == "refusal":
-            self._story.refused()
+            self._recorder.refused()
         if answer.stop_reason not in ("end_turn", "max_tokens", "refusal"):
-            return Ending("", f"it stopped: {answer.stop_reason}")
-        return Ending(self._listening.text)
+            return PromptResult("", f"it stopped: {answer.stop_reason}")
+        return PromptResult(self._client.text)
 
     async def _open_session(self) -> None:
+        """Resume the known session; open a new one where there is none, or where the agent lost it."""
         hello = await self._connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
         can_load = bool(hello.agent_capabilities and hello.agent_capabilities.load_session)
         workspace, known = self._turn.sandbox.workspace, self._turn.session_id
         session: Any = None
         if known is not None and can_load:
-            self._listening.is_replayed = True  # loading tells the whole history once more
+            # Loading a session makes the agent send its whole history as updates: they were recorded
+            # in the turns that they belong to, and are dropped here.
+            self._client.is_replaying = True
             try:
                 session = await self._connection.load_session(cwd=workspace, session_id=known, mcp_servers=[])
-                self._story.session_id = known
+                self._recorder.session_id = known
             except acp.RequestError as error:
-                self._story.noticed(f"the earlier session is gone ({_words(error)}); a new one begins")
-            self._listening.is_replayed = False
-        if self._story.session_id is None:
+                self._recorder.notice(f"the earlier session is gone ({_error_text(error)}); a new one begins")
+            self._client.is_replaying = False
+        if self._recorder.session_id is None:
             session = await self._connection.new_session(cwd=workspace, mcp_servers=[])
-            self._story.session_id = session.session_id
+            self._recorder.session_id = session.session_id
         await self._choose_mode(session)
 
     async def _choose_mode(self, session: Any) -> None:
         wanted = _WRITING_MODES if self._turn.assignment.role.may_write else _READING_MODES
-        session_id = self._story.session_id
+        session_id = self._recorder.session_id
         modes = session.modes if session else None
         offered = [mode.id for mode in modes.available_modes] if modes else []
         if mode := next((mode for mode in wanted if mode in offered), None):
@@ -193,18 +196,19 @@ class _Speaking:
                     )
 
 
-class _Listening:
-    """What an agent may ask of us, and what it tells. It may ask for no more than a permission."""
+class _Client:
+    """Our side of the protocol: answers permission requests and records the agent's updates."""
 
     def __init__(self, turn: Turn) -> None:
         self._may_write = turn.assignment.role.may_write
-        self._story: Story = turn.story
+        self._recorder: TurnRecorder = turn.recorder
         self.text = ""
-        """What was said since the last tool call."""
-        self.is_replayed = False
-        self.heard: asyncio.Queue[Any] = asyncio.Queue()
-        """The library hears every message in a task of its own; here they are in order again."""
+        """The agent's text since its last tool call."""
+        self.is_replaying = False
+        self.updates: asyncio.Queue[Any] = asyncio.Queue()
+        """The library handles every message in a task of its own; the queue puts them in order again."""
         self.has_room = asyncio.Event()
+        """Cleared while the queue is full: the transport waits for it before it reads on."""
         self.has_room.set()
 
     def on_connect(self, connection: Any) -> None:
@@ -222,36 +226,36 @@ class _Listening:
         return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        if not self.is_replayed:
-            self.heard.put_nowait(update)
-            if self.heard.qsize() >= _MOST_HEARD:
+        if not self.is_replaying:
+            self.updates.put_nowait(update)
+            if self.updates.qsize() >= _MAX_QUEUED_UPDATES:
                 self.has_room.clear()
 
-    async def tell(self) -> None:
+    async def record_updates(self) -> None:
         while True:
-            await self._hear(await self.heard.get())
-            self.heard.task_done()
-            if self.heard.qsize() < _MOST_HEARD:
+            await self._record(await self.updates.get())
+            self.updates.task_done()
+            if self.updates.qsize() < _MAX_QUEUED_UPDATES:
                 self.has_room.set()
 
-    async def _hear(self, update: Any) -> None:
+    async def _record(self, update: Any) -> None:
         match update:
             case schema.AgentMessageChunk(content=schema.TextContentBlock(text=text)):
-                self.text = (self.text + text)[-LONGEST_SAID:]
-                await self._story.said(text)
+                self.text = (self.text + text)[-MAX_TEXT_CHARACTERS:]
+                await self._recorder.text(text)
             case schema.ToolCallStart():
                 self.text = ""
-                if update.status == "in_progress":  # else what it is given is not known yet
-                    self._tool(update)
+                if update.status == "in_progress":  # before that its arguments are not known
+                    self._record_tool(update)
             case schema.ToolCallProgress():
-                self._tool(update)
+                self._record_tool(update)
 
-    def _tool(self, update: Any) -> None:
+    def _record_tool(self, update: Any) -> None:
         given = update.raw_input if isinstance(update.raw_input, dict) else {"title": update.title}
-        self._story.tool_started(update.tool_call_id, update.kind or update.title or "tool", given)
+        self._recorder.tool_started(update.tool_call_id, update.kind or update.title or "tool", given)
         if update.status in ("completed", "failed"):
             code = _exit_code(update.raw_output)
-            self._story.tool_finished(
+            self._recorder.tool_completed(
                 update.tool_call_id,
                 ok=update.status == "completed" and not code,
                 output=_output(update),
@@ -265,10 +269,10 @@ def _output(update: Any) -> str:
 
 
 def _exit_code(raw: Any) -> int | None:
-    """Where OpenCode tells it; the protocol has no place for it."""
+    """Where OpenCode reports it; the protocol has no field for it."""
     code = raw.get("metadata", {}).get("exit") if isinstance(raw, dict) else None
     return code if isinstance(code, int) else None
 
 
-def _words(error: acp.RequestError) -> str:
+def _error_text(error: acp.RequestError) -> str:
     return f"{error} {error.data or ''}".strip()[:1500]

@@ -1,7 +1,7 @@
-"""Claude Code as an agent: one process for a turn, spoken with in lines of JSON.
+"""Claude Code as an agent: one process for a turn, with JSON lines on standard input and output.
 
-Settings, hooks, commands and MCP servers that the repository brings are not loaded: only the user's would
-be, and in this home there are none. A result may say `success` and still be a failure: `is_error` counts.
+Settings, hooks, commands and MCP servers of the repository are not loaded: only the user's would be, and the
+sandbox's home has none. A result may say `success` and still be a failure: `is_error` counts.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
-from journeyman.agents.installed import InstalledAgent
-from journeyman.agents.json_lines import parsed
+from journeyman.agents.base import Assignment, EmitEvents, Outcome
+from journeyman.agents.json_lines import parse_message
 from journeyman.agents.limits import lines_of
-from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
+from journeyman.agents.npm_agent import NpmAgent
+from journeyman.agents.turn import Conversation, PromptResult, Turn, failure_of
 from journeyman.sandboxes.base import Running, Sandbox
 
 _READING_TOOLS = "Bash,Read,Glob,Grep"
@@ -32,12 +32,12 @@ _INTERRUPT_SECONDS = 1.5
 _EXIT_CODE = re.compile(r"Exit code (\d+)")
 
 
-class ClaudeCode(InstalledAgent):
+class ClaudeCode(NpmAgent):
     name = "claude_code"
     providers = ("anthropic", "scripted")
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
-        return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
+        return await self._runner.run(assignment, sandbox, emit, self._conversation)
 
     @asynccontextmanager
     async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
@@ -49,11 +49,11 @@ class ClaudeCode(InstalledAgent):
         }
         command = [*self._command, *_arguments(turn)]
         program = await turn.sandbox.start(command, env=environment)
-        speaking = _Speaking(turn, program)
+        conversation = _Conversation(turn, program)
         try:
-            yield speaking
+            yield conversation
         except asyncio.CancelledError:
-            await speaking.interrupt()
+            await conversation.interrupt()
             raise
         finally:
             await program.terminate()
@@ -69,32 +69,32 @@ def _arguments(turn: Turn) -> list[str]:
     return [*result, "--resume", turn.session_id] if turn.session_id else result
 
 
-class _Speaking:
+class _Conversation:
     def __init__(self, turn: Turn, program: Running) -> None:
         self._turn = turn
-        self._story = turn.story
+        self._recorder = turn.recorder
         self._program = program
         self._lines = lines_of(program.stdout, turn.assignment.limits)
         self._is_streamed = False
-        """Whether the text of the message that is coming was told already, piece by piece."""
+        """Whether the text of the current message was emitted already, piece by piece."""
 
-    async def ask(self, prompt: str) -> Ending:
+    async def ask(self, prompt: str) -> PromptResult:
         await self._send({"type": "user", "message": {"role": "user", "content": prompt}})
         async for line in self._lines:
-            message = parsed(line)
+            message = parse_message(line)
             if message.get("type") == "result":
-                return _ending(message)
-            await self._hear(message)
-        return Ending("", await failure_of(self._program, "Claude Code"))
+                return _result_of(message)
+            await self._on_message(message)
+        return PromptResult("", await failure_of(self._program, "Claude Code"))
 
     async def interrupt(self) -> None:
-        """Let it write its session down before it is ended."""
+        """Ask it to stop, so that it saves its session before the process is ended."""
         request = {"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}}
         try:
             async with asyncio.timeout(_INTERRUPT_SECONDS):
                 await self._send(request)
                 async for line in self._lines:
-                    if parsed(line).get("type") == "result":
+                    if parse_message(line).get("type") == "result":
                         return
         except (TimeoutError, ConnectionError):
             return
@@ -103,35 +103,35 @@ class _Speaking:
         self._program.stdin.write(json.dumps(message).encode() + b"\n")
         await self._program.stdin.drain()
 
-    async def _hear(self, message: dict[str, Any]) -> None:
+    async def _on_message(self, message: dict[str, Any]) -> None:
         match message:
             case {"type": "system", "subtype": "init", "session_id": str(session_id)}:
-                self._story.session_id = session_id
+                self._recorder.session_id = session_id
             case {"type": "stream_event", "event": {"delta": {"type": "text_delta", "text": str(text)}}}:
                 self._is_streamed = True
-                await self._story.said(text)
+                await self._recorder.text(text)
             case {"type": "assistant", "message": {"content": list(blocks)}}:
                 for block in blocks:
-                    await self._hear_block(block)
+                    await self._on_block(block)
             case {"type": "user", "message": {"content": list(blocks)}}:
                 for block in blocks:
                     if block.get("type") == "tool_result":
-                        self._hear_result(block)
+                        self._on_tool_result(block)
 
-    async def _hear_block(self, block: dict[str, Any]) -> None:
+    async def _on_block(self, block: dict[str, Any]) -> None:
         match block:
             case {"type": "text", "text": str(text)}:
                 if not self._is_streamed:
-                    await self._story.said(text)
+                    await self._recorder.text(text)
                 self._is_streamed = False
             case {"type": "tool_use", "id": str(call_id), "name": str(tool), "input": dict(arguments)}:
-                self._story.tool_started(call_id, tool, arguments)
+                self._recorder.tool_started(call_id, tool, arguments)
 
-    def _hear_result(self, block: dict[str, Any]) -> None:
+    def _on_tool_result(self, block: dict[str, Any]) -> None:
         output = _text_of(block.get("content"))
         is_error = bool(block.get("is_error"))
         code = _EXIT_CODE.match(output) if is_error else None
-        self._story.tool_finished(
+        self._recorder.tool_completed(
             str(block.get("tool_use_id")),
             ok=not is_error,
             output=output,
@@ -139,12 +139,12 @@ class _Speaking:
         )
 
 
-def _ending(result: dict[str, Any]) -> Ending:
+def _result_of(result: dict[str, Any]) -> PromptResult:
     text = str(result.get("result") or "")
     if not result.get("is_error") and result.get("subtype") == "success":
-        return Ending(text)
+        return PromptResult(text)
     errors = "; ".join(map(str, result.get("errors") or ()))
-    return Ending("", text or errors or str(result.get("subtype")))
+    return PromptResult("", text or errors or str(result.get("subtype")))
 
 
 def _text_of(content: Any) -> str:

@@ -1,7 +1,7 @@
 """Codex as an agent: `codex exec`, one process for each prompt.
 
-Its own sandbox is off, because it cannot be built inside ours. The repository counts as untrusted, so the
-configuration that it brings is not read.
+Its own sandbox is off, because it cannot be set up inside ours. The repository is marked as untrusted, so
+its configuration files are not read.
 """
 
 import json
@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
-from journeyman.agents.installed import InstalledAgent
-from journeyman.agents.json_lines import JsonLines
-from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
-from journeyman.agents.turn_recorder import Story
+from journeyman.agents.base import Assignment, EmitEvents, Outcome
+from journeyman.agents.json_lines import JsonLinesConversation
+from journeyman.agents.npm_agent import NpmAgent
+from journeyman.agents.turn import Conversation, InstructionsFirst, PromptResult, Turn
+from journeyman.agents.turn_recorder import TurnRecorder
 from journeyman.sandboxes.base import Sandbox
 
 _TOKEN = "JOURNEYMAN_DOOR_TOKEN"  # noqa: S105 - the variable's name
@@ -29,32 +29,33 @@ _FEATURES_OFF = (
 )
 
 
-class Codex(InstalledAgent):
+class Codex(NpmAgent):
     name = "codex"
     providers = ("openai", "scripted")
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
-        return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
+        return await self._runner.run(assignment, sandbox, emit, self._conversation)
 
     @asynccontextmanager
     async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
         def command(session_id: str | None) -> list[str]:
-            options = [word for pair in _configuration(turn).items() for word in ("-c", _assigned(*pair))]
+            options = [word for pair in _configuration(turn).items() for word in ("-c", _assignment(*pair))]
             before = [*self._command, "exec", "--json", "--skip-git-repo-check"]
             before += ["--dangerously-bypass-approvals-and-sandbox", "--ignore-user-config", *options]
-            # Said outright, because whoever works without approvals is otherwise taken to trust the place.
+            # Set explicitly: without approvals Codex would otherwise treat the workspace as trusted.
             before += ["-c", f'projects={{"{turn.sandbox.workspace}"={{trust_level="untrusted"}}}}']
             return [*before, "resume", session_id, "-"] if session_id else [*before, "-"]
 
-        listening = _Listening(turn.story)
-        conversation = JsonLines(
-            turn, "Codex", command=command, environment={_TOKEN: turn.token}, hear=listening.hear
+        reader = _MessageReader(turn.recorder)
+        conversation = JsonLinesConversation(
+            turn, "Codex", command=command, environment={_TOKEN: turn.token}, on_message=reader.on_message
         )
-        # A session that goes on keeps the instructions that it began with, whatever it is given.
-        yield Instructed(conversation, turn.assignment.role.instructions) if turn.session_id else conversation
+        # A resumed session keeps its first instructions whatever it is given, so they go into the prompt.
+        instructions = turn.assignment.role.instructions
+        yield InstructionsFirst(conversation, instructions) if turn.session_id else conversation
 
 
-def _assigned(name: str, value: str | bool | int) -> str:
+def _assignment(name: str, value: str | bool | int) -> str:
     return f"{name}={json.dumps(value)}"  # for these types JSON and TOML are the same
 
 
@@ -76,43 +77,43 @@ def _configuration(turn: Turn) -> dict[str, str | bool | int]:
     }
 
 
-class _Listening:
-    def __init__(self, story: Story) -> None:
-        self._story = story
+class _MessageReader:
+    def __init__(self, recorder: TurnRecorder) -> None:
+        self._recorder = recorder
         self._text = ""
         self._prefix = secrets.token_hex(4)
-        """Items are numbered anew in every process; their ids must not be."""
+        """Every process numbers its items from 0; ids of tool calls have to be unique in a turn."""
 
-    async def hear(self, message: dict[str, Any]) -> Ending | None:
+    async def on_message(self, message: dict[str, Any]) -> PromptResult | None:
         match message:
             case {"type": "thread.started", "thread_id": str(thread_id)}:
-                self._story.session_id = thread_id
+                self._recorder.session_id = thread_id
             case {"type": "item.started" | "item.updated" | "item.completed", "item": dict(item)}:
-                await self._hear_item(item, is_done=message["type"] == "item.completed")
+                await self._on_item(item, is_done=message["type"] == "item.completed")
             case {"type": "turn.completed"}:
-                return Ending(self._text)
+                return PromptResult(self._text)
             case {"type": "turn.failed", "error": {"message": str(text)}}:
-                return Ending("", text)
+                return PromptResult("", text)
         return None
 
-    async def _hear_item(self, item: dict[str, Any], *, is_done: bool) -> None:
+    async def _on_item(self, item: dict[str, Any], *, is_done: bool) -> None:
         call_id = f"{self._prefix}-{item.get('id')}"
         match item:
             case {"type": "agent_message", "text": str(text)} if is_done:
                 self._text = text
-                await self._story.said(text)
+                await self._recorder.text(text)
             case {"type": "command_execution", "command": str(command)}:
-                self._story.tool_started(call_id, "shell", {"command": command})
+                self._recorder.tool_started(call_id, "shell", {"command": command})
                 if is_done:
                     code = item.get("exit_code")
-                    self._story.tool_finished(
+                    self._recorder.tool_completed(
                         call_id,
                         ok=code == 0,
                         output=str(item.get("aggregated_output") or ""),
                         exit_code=code if isinstance(code, int) else None,
                     )
             case {"type": "file_change" | "mcp_tool_call" | "web_search" | "todo_list" as tool}:
-                told = {key: value for key, value in item.items() if key not in ("id", "type", "status")}
-                self._story.tool_started(call_id, tool, told)
+                arguments = {name: item[name] for name in item if name not in ("id", "type", "status")}
+                self._recorder.tool_started(call_id, tool, arguments)
                 if is_done:
-                    self._story.tool_finished(call_id, ok=item.get("status") != "failed", output="")
+                    self._recorder.tool_completed(call_id, ok=item.get("status") != "failed", output="")

@@ -1,97 +1,141 @@
-"""What happens in a turn, on its way to whoever listens: in order, and several at a time.
+"""Buffers the events of a turn: they are stored in order, and several in one transaction.
 
-Every telling is a transaction. What the model says is gathered for a tenth of a second, which a reader cannot
-tell from the stream itself. All else is gathered for longer: what a tool answered is written while the model
-is being asked already, or together with a quick answer. What must be known before something begins is told
-with `flush`.
+Every call of `emit` is a transaction. Text of the model is buffered for a tenth of a second, which a reader
+cannot tell from the stream itself, and neighbouring pieces become one event. Everything else is buffered for
+longer, so that the result of a tool is stored while the model is already being called, or together with a
+quick answer. Where an event has to be stored before something begins, call `flush`.
 """
 
 import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from journeyman.agents.base import (
-    Happening,
-    ModelCalled,
-    Noticed,
-    OnHappening,
-    Said,
-    ToolFinished,
-    ToolStarted,
+from journeyman.agents.base import AgentEvent, EmitEvents, model_call_completed
+from journeyman.agents.limits import (
+    EVENT_BYTES,
+    MAX_TEXT_CHARACTERS,
+    OutputLimits,
+    clip,
+    clip_arguments,
 )
-from journeyman.agents.builtin.tools import clip
-from journeyman.agents.limits import LONGEST_SAID, PER_HAPPENING, OutputLimits
 from journeyman.errors import AgentFailed
+from journeyman.events.types import (
+    AgentNotice,
+    AgentText,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
+from journeyman.work_orders.order import Usage
 
-_SPEECH_SECONDS = 0.1
-_GATHER_SECONDS = 0.3
-_GATHER_CHARACTERS = 1000
-_LAST_WORDS = 4000
+_TEXT_DELAY_SECONDS = 0.1
+_EVENT_DELAY_SECONDS = 0.3
+_MAX_BUFFERED_CHARACTERS = 1000
+_LAST_TEXT_CHARACTERS = 4000
 
 
 class EventBuffer:
-    """End with `flush`: nothing may be left untold, and no task behind."""
+    """Bounded by the turn's output limits. Has to be flushed at the end: no event and no task may be left."""
 
-    def __init__(self, tell: OnHappening, limits: OutputLimits | None = None) -> None:
-        self._tell = tell
+    def __init__(self, emit: EmitEvents, step: str, limits: OutputLimits | None = None) -> None:
+        self._emit = emit
+        self._step = step
         self._limits = limits or OutputLimits()
-        self._told_bytes = 0
-        self._pending: list[Happening] = []
-        self._size = 0
+        self._stored_bytes = 0
+        self._pending: list[AgentEvent | str] = []
+        """Events, and pieces of text that are not an event yet."""
+        self._pending_characters = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._sending: asyncio.Task[None] | None = None
+        self._emitting: asyncio.Task[None] | None = None
 
     @property
     def excess(self) -> AgentFailed | None:
-        """Why no more is told: the turn has said all that it may."""
-        return self._limits.too_much() if self._told_bytes > self._limits.stored_bytes else None
+        """Why nothing more is stored: the turn has used up its output limit."""
+        return self._limits.too_much() if self._stored_bytes > self._limits.stored_bytes else None
 
-    def add(self, *happenings: Happening) -> None:
-        if self.excess is not None:  # what was spent is told all the same
-            happenings = tuple(each for each in happenings if isinstance(each, ModelCalled))
-        self._told_bytes += sum(map(_bytes_of, happenings))
-        self._pending += happenings
-        self._tell_within(_GATHER_SECONDS)
-
-    async def say(self, text: str) -> None:
+    async def text(self, text: str) -> None:
         if self.excess is not None:
             return
-        text = clip(text, LONGEST_SAID)
-        self._told_bytes += len(text)
+        text = clip(text, MAX_TEXT_CHARACTERS)
+        self._stored_bytes += len(text)
         if self.excess is not None:
-            text = f"{clip(text, _LAST_WORDS)}\n[… cut off here …]"
-        self._size += len(text)
-        self._pending.append(Said(text))
-        self._tell_within(_SPEECH_SECONDS)
-        if self._size >= _GATHER_CHARACTERS:
+            text = f"{clip(text, _LAST_TEXT_CHARACTERS)}\n[… cut off here …]"
+        self._pending_characters += len(text)
+        self._pending.append(text)
+        self._schedule(_TEXT_DELAY_SECONDS)
+        if self._pending_characters >= _MAX_BUFFERED_CHARACTERS:
             await self.flush()
 
+    def notice(self, text: str, wait_seconds: float | None = None) -> None:
+        """`wait_seconds` is how long a retried call waits from now."""
+        self._add(AgentNotice(step=self._step, text=text, wait_seconds=wait_seconds), len(text))
+
+    def tool_started(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
+        shown = clip_arguments(arguments)
+        event = ToolCallStarted(step=self._step, call_id=call_id, tool=tool, arguments=shown)
+        self._add(event, len(str(shown)))
+
+    def tool_completed(
+        self,
+        call_id: str,
+        tool: str,
+        *,
+        ok: bool,
+        output: str,
+        duration_seconds: float,
+        exit_code: int | None = None,
+    ) -> None:
+        """`output` is clipped already: the built-in agent shows the model the same text."""
+        event = ToolCallCompleted(
+            step=self._step,
+            call_id=call_id,
+            tool=tool,
+            ok=ok,
+            exit_code=exit_code,
+            duration_seconds=round(duration_seconds, 3),
+            output=output,
+        )
+        self._add(event, len(output))
+
+    def model_called(self, model: str, usage: Usage, duration_seconds: float) -> None:
+        """Stored even above the output limit: what was spent has to be counted."""
+        self._pending.append(model_call_completed(self._step, model, usage, duration_seconds))
+        self._schedule(_EVENT_DELAY_SECONDS)
+
     async def flush(self) -> None:
-        """Tell what is pending, after whatever is being told already. Raises what a listener raised."""
+        """Store what is pending, after whatever is being stored already. Raises what `emit` raised."""
         self._stop_timer()
-        if self._sending is not None:
-            sending, self._sending = self._sending, None
-            await sending
-        await self._send()
+        if self._emitting is not None:
+            emitting, self._emitting = self._emitting, None
+            await emitting
+        await self._emit_pending()
 
-    def _due(self) -> None:
+    def _add(self, event: AgentEvent, characters: int) -> None:
+        if self.excess is None:
+            self._stored_bytes += EVENT_BYTES + characters
+            self._pending.append(event)
+            self._schedule(_EVENT_DELAY_SECONDS)
+
+    def _on_timer(self) -> None:
         self._timer = None
-        if self._sending is None or (self._sending.done() and self._sending.exception() is None):
-            self._sending = asyncio.create_task(self._send())
-        elif not self._sending.done():
-            self._tell_within(_SPEECH_SECONDS)
+        if self._emitting is None or (self._emitting.done() and self._emitting.exception() is None):
+            self._emitting = asyncio.create_task(self._emit_pending())
+        elif not self._emitting.done():
+            self._schedule(_TEXT_DELAY_SECONDS)
+        # A failed task is left for `flush`, which raises its error.
 
-    def _tell_within(self, seconds: float) -> None:
+    def _schedule(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         if self._timer is None or self._timer.when() > loop.time() + seconds:
             self._stop_timer()
-            self._timer = loop.call_later(seconds, self._due)
+            self._timer = loop.call_later(seconds, self._on_timer)
 
-    async def _send(self) -> None:
-        gathered = _joined(self._pending)
+    async def _emit_pending(self) -> None:
+        events = list(_coalesced(self._pending, self._step))
         self._pending.clear()
-        self._size = 0
-        self._told_bytes += PER_HAPPENING * sum(isinstance(each, Said) for each in gathered)
-        if gathered:
-            await self._tell(*gathered)
+        self._pending_characters = 0
+        self._stored_bytes += EVENT_BYTES * sum(isinstance(event, AgentText) for event in events)
+        if events:
+            await self._emit(*events)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -99,29 +143,16 @@ class EventBuffer:
             self._timer = None
 
 
-def _bytes_of(happening: Happening) -> int:
-    """About what storing it takes."""
-    match happening:
-        case Noticed(text):
-            return PER_HAPPENING + len(text)
-        case ToolStarted(arguments=arguments):
-            return PER_HAPPENING + len(str(arguments))
-        case ToolFinished(output=output):
-            return PER_HAPPENING + len(output)
-        case _:
-            return 0  # a call of the model, which has limits of its own
-
-
-def _joined(happenings: list[Happening]) -> list[Happening]:
-    """The same, with neighbouring pieces of speech put together."""
-    joined: list[Happening] = []
-    words: list[str] = []
-    for happening in happenings:
-        if isinstance(happening, Said):
-            words.append(happening.text)
+def _coalesced(pending: Iterable[AgentEvent | str], step: str) -> Iterator[AgentEvent]:
+    """The events, with neighbouring pieces of text in one."""
+    pieces: list[str] = []
+    for item in pending:
+        if isinstance(item, str):
+            pieces.append(item)
             continue
-        if words:
-            joined.append(Said("".join(words)))
-            words = []
-        joined.append(happening)
-    return [*joined, Said("".join(words))] if words else joined
+        if pieces:
+            yield AgentText(step=step, text="".join(pieces))
+            pieces = []
+        yield item
+    if pieces:
+        yield AgentText(step=step, text="".join(pieces))

@@ -1,7 +1,7 @@
 """Gemini CLI as an agent: one process for each prompt.
 
-The workspace counts as untrusted, so the settings, servers, hooks and variables that the repository brings
-are not read; what an untrusted place would forbid is allowed by a policy of ours. A result may say `error`
+The workspace is marked as untrusted, so settings, servers, hooks and variables of the repository are not
+read; what an untrusted workspace would forbid is allowed by our own policy file. A result may say `error`
 while the process exits with 0: the result counts.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from journeyman.agents.base import Assignment, OnHappening, Outcome
-from journeyman.agents.installed import InstalledAgent
-from journeyman.agents.json_lines import JsonLines
-from journeyman.agents.limits import LONGEST_SAID
-from journeyman.agents.turn import Conversation, Ending, Instructed, Turn
-from journeyman.agents.turn_recorder import Story
+from journeyman.agents.base import Assignment, EmitEvents, Outcome
+from journeyman.agents.json_lines import JsonLinesConversation
+from journeyman.agents.limits import MAX_TEXT_CHARACTERS
+from journeyman.agents.npm_agent import NpmAgent
+from journeyman.agents.turn import Conversation, InstructionsFirst, PromptResult, Turn
+from journeyman.agents.turn_recorder import TurnRecorder
 from journeyman.sandboxes.base import Sandbox
 
 _SETTINGS = {
@@ -34,15 +34,15 @@ priority = 999
 allow_redirection = true
 """
 _EXIT_CODE = re.compile(r"Command exited with code: (\d+)")
-"""Said only of a command that wrote nothing: of others Gemini CLI tells the output alone."""
+"""Reported only for a command without output; for others Gemini CLI reports the output alone."""
 
 
-class Gemini(InstalledAgent):
+class Gemini(NpmAgent):
     name = "gemini"
     providers = ("google", "scripted")
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
-        return await self._programs.carry_out(assignment, sandbox, tell, self._conversation)
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
+        return await self._runner.run(assignment, sandbox, emit, self._conversation)
 
     @asynccontextmanager
     async def _conversation(self, turn: Turn) -> AsyncIterator[Conversation]:
@@ -62,26 +62,26 @@ class Gemini(InstalledAgent):
             "GEMINI_CLI_TRUST_WORKSPACE": "false",
             "GEMINI_CLI_NO_RELAUNCH": "true",
         }
-        listening = _Listening(turn.story)
-        conversation = JsonLines(
-            turn, "Gemini CLI", command=command, environment=environment, hear=listening.hear
+        reader = _MessageReader(turn.recorder)
+        conversation = JsonLinesConversation(
+            turn, "Gemini CLI", command=command, environment=environment, on_message=reader.on_message
         )
-        yield Instructed(conversation, turn.assignment.role.instructions)
+        yield InstructionsFirst(conversation, turn.assignment.role.instructions)
 
 
-class _Listening:
-    def __init__(self, story: Story) -> None:
-        self._story = story
+class _MessageReader:
+    def __init__(self, recorder: TurnRecorder) -> None:
+        self._recorder = recorder
         self._text = ""
         self._errors: list[str] = []
 
-    async def hear(self, message: dict[str, Any]) -> Ending | None:
+    async def on_message(self, message: dict[str, Any]) -> PromptResult | None:
         match message:
             case {"type": "init", "session_id": str(session_id)}:
-                self._story.session_id = session_id
+                self._recorder.session_id = session_id
             case {"type": "message", "role": "assistant", "content": str(text)}:
-                self._text = (self._text + text)[-LONGEST_SAID:]
-                await self._story.said(text)
+                self._text = (self._text + text)[-MAX_TEXT_CHARACTERS:]
+                await self._recorder.text(text)
             case {
                 "type": "tool_use",
                 "tool_id": str(call_id),
@@ -89,11 +89,11 @@ class _Listening:
                 "parameters": dict(given),
             }:
                 self._text = ""
-                self._story.tool_started(call_id, tool, given)
+                self._recorder.tool_started(call_id, tool, given)
             case {"type": "tool_result", "tool_id": str(call_id)}:
                 output = str(message.get("output") or (message.get("error") or {}).get("message") or "")
                 code = _EXIT_CODE.fullmatch(output)
-                self._story.tool_finished(
+                self._recorder.tool_completed(
                     call_id,
                     ok=message.get("status") == "success" and not code,
                     output=output,
@@ -103,8 +103,10 @@ class _Listening:
                 self._errors = [*self._errors[-9:], text[:1500]]
             case {"type": "result", "status": "success"}:
                 text, self._text = self._text, ""
-                return Ending(text)
+                return PromptResult(text)
             case {"type": "result"}:
                 error = (message.get("error") or {}).get("message")
-                return Ending("", str(error or "; ".join(self._errors) or "it says only that it failed"))
+                return PromptResult(
+                    "", str(error or "; ".join(self._errors) or "it says only that it failed")
+                )
         return None

@@ -1,22 +1,50 @@
-"""How much an agent may say: in one line, in one turn, and in all turns of an order.
+"""How much output an agent may produce: in one line, in one turn, and in all turns of an order.
 
 The same for every agent. A program in the sandbox can write faster than anything can be stored, so its
-lines are read piece by piece, and a turn that goes beyond its limit is ended and not tried again: the next
-try would flood as well.
+lines are read piece by piece, and a turn that exceeds its limit is ended and not retried: the retry would
+flood as well.
 """
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from journeyman.errors import AgentFailed
 
-LONGEST_SAID = 100_000
-"""Characters of one piece of speech that are stored; of more the head and the tail."""
-PER_HAPPENING = 500
-"""Bytes that storing anything takes, however little is said."""
+MAX_TEXT_CHARACTERS = 100_000
+"""Of one piece of the model's text; head and tail of a longer one are stored."""
+MAX_OUTPUT_CHARACTERS = 30_000
+"""Of one tool's output; head and tail are kept, for the cause is often at one end."""
+EVENT_BYTES = 500
+"""What storing an event takes besides its text."""
+_MAX_ARGUMENT_CHARACTERS = 4000
+_MAX_ARGUMENTS = 50
 _CHUNK = 65_536
+
+
+def clip(text: str, limit: int = MAX_OUTPUT_CHARACTERS) -> str:
+    """The text, or its head and tail when it is longer than the limit."""
+    text = text.replace("\0", "�")
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
+
+
+def clip_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """A tool call's arguments as an event shows them: a whole file in an event helps nobody."""
+    first = list(arguments.items())[:_MAX_ARGUMENTS]
+    return {clip(name, _MAX_ARGUMENT_CHARACTERS): _clip_value(value) for name, value in first}
+
+
+def _clip_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return clip(value, _MAX_ARGUMENT_CHARACTERS)
+    text = json.dumps(value, default=str) if isinstance(value, dict | list) else ""
+    return value if len(text) <= _MAX_ARGUMENT_CHARACTERS else clip(text, _MAX_ARGUMENT_CHARACTERS)
 
 
 @dataclass(frozen=True)
@@ -24,7 +52,7 @@ class OutputLimits:
     line_bytes: int = 8_000_000
     turn_bytes: int = 16_000_000
     order_bytes_left: int | None = None
-    """What earlier turns left of the order's share; None when that is not limited."""
+    """What earlier turns left of the order's limit; None when that is not limited."""
 
     @property
     def stored_bytes(self) -> int:
@@ -51,35 +79,35 @@ class OutputLimits:
 
 
 class Lines:
-    """The lines of what `read` gives, without their ends. A reader that was cancelled can go on reading.
+    """The lines of what `read` gives, without their newlines. After a cancelled read, reading can continue.
 
-    Raises AgentFailed at a line that is too long, before it is whole.
+    Raises AgentFailed at a line that is too long, before all of it is in memory.
     """
 
     def __init__(self, read: Callable[[], Awaitable[bytes]], limits: OutputLimits) -> None:
         self._read = read
         self._limits = limits
-        self._whole: deque[bytes] = deque()
-        self._rest = bytearray()
+        self._complete: deque[bytes] = deque()
+        self._partial = bytearray()
 
     def __aiter__(self) -> "Lines":
         return self
 
     async def __anext__(self) -> bytes:
-        while not self._whole:
+        while not self._complete:
             chunk = await self._read()
-            if not chunk and not self._rest:
+            if not chunk and not self._partial:
                 raise StopAsyncIteration
-            self._take(chunk or b"\n")
-        return self._whole.popleft()
+            self._split(chunk or b"\n")
+        return self._complete.popleft()
 
-    def _take(self, chunk: bytes) -> None:
-        self._rest += chunk
+    def _split(self, chunk: bytes) -> None:
+        self._partial += chunk
         if b"\n" in chunk:
-            *whole, last = bytes(self._rest).split(b"\n")
-            self._whole += whole
-            self._rest = bytearray(last)
-        if len(self._rest) > self._limits.line_bytes:
+            *complete, last = bytes(self._partial).split(b"\n")
+            self._complete += complete
+            self._partial = bytearray(last)
+        if len(self._partial) > self._limits.line_bytes:
             raise self._limits.too_long_line()
 
 

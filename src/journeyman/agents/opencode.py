@@ -1,8 +1,8 @@
-"""OpenCode as an agent: a server of its own inside the sandbox, spoken with over HTTP and its event stream.
+"""OpenCode as an agent: a server inside the sandbox, used over HTTP and its event stream.
 
-A server takes seconds to start, so it stays for the next turn in the same sandbox; the token in its
-configuration opens the door only while a turn runs. A message failed when it carries an error: the server
-answers 200 either way. It loads plugins of the repository whatever it is told, so the sandbox hides them.
+A server takes seconds to start, so it is kept for the next turn in the same sandbox; the token in its
+configuration is accepted only while a turn runs. A message failed when it carries an error: the server
+answers 200 either way. It loads plugins of the repository whatever its options, so the sandbox hides them.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from typing import Any
 
 import httpcore2
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.inside import pool_into
-from journeyman.agents.installed import InstalledAgent
-from journeyman.agents.installs import Installs
-from journeyman.agents.json_lines import parsed
+from journeyman.agents.base import About, Assignment, EmitEvents, Outcome
+from journeyman.agents.json_lines import parse_message
 from journeyman.agents.limits import Lines, OutputLimits, lines_of
-from journeyman.agents.turn import Conversation, Ending, Turn, failure_of
+from journeyman.agents.npm_agent import NpmAgent
+from journeyman.agents.npm_packages import NpmPackages
+from journeyman.agents.sandbox_http import connection_pool_into
+from journeyman.agents.turn import Conversation, PromptResult, Turn, failure_of
 from journeyman.errors import AgentFailed, SandboxLost
 from journeyman.gateway.door.door import Door
 from journeyman.gateway.prices import context_window_of
@@ -41,16 +41,16 @@ _SWITCHED_ON = (
     "OPENCODE_DISABLE_SHARE",
 )
 _LOADED = (".opencode", "opencode.json", "opencode.jsonc")
-"""What OpenCode loads from a repository, plugins among it, though every switch says that it should not."""
+"""Files of a repository that OpenCode loads, plugins included, though every switch above forbids it."""
 _PERMISSIONS = {
     "*": "allow",
-    "external_directory": "allow",  # to ask would wait for ever, and the jail decides what is outside
+    "external_directory": "allow",  # a question would wait for ever; the jail decides what is reachable
     "question": "deny",
     "doom_loop": "deny",
     "webfetch": "deny",
     "websearch": "deny",
 }
-_LISTENING = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
+_LISTENING = re.compile(rb"reader on http://127\.0\.0\.1:(\d+)")
 _START_SECONDS = 60.0
 _LAST_EVENTS_SECONDS = 2.0
 _OUTPUT_TOKENS = 32_000
@@ -80,31 +80,31 @@ class _Server:
         await self.reading
 
 
-class OpenCode(InstalledAgent):
+class OpenCode(NpmAgent):
     name = "opencode"
     providers = ("openai", "anthropic", "scripted")
 
-    def __init__(self, door: Door, installs: Installs) -> None:
-        super().__init__(door, installs)
+    def __init__(self, door: Door, packages: NpmPackages) -> None:
+        super().__init__(door, packages)
         self._idle: list[_Server] = []
 
     @property
     def about(self) -> About:
         return replace(super().about, hidden=_LOADED)
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
         server = await self._take(assignment, sandbox)
 
         @asynccontextmanager
         async def conversation(turn: Turn) -> AsyncIterator[Conversation]:
             nonlocal server
             server = server or await self._start(turn)
-            async with pool_into(sandbox) as pool:
-                yield _Speaking(turn, server, pool)
+            async with connection_pool_into(sandbox) as pool:
+                yield _Conversation(turn, server, pool)
 
         try:
-            outcome = await self._programs.carry_out(
-                assignment, sandbox, tell, conversation, token=server.token if server else ""
+            outcome = await self._runner.run(
+                assignment, sandbox, emit, conversation, token=server.token if server else ""
             )
         except BaseException:
             if server:
@@ -117,17 +117,15 @@ class OpenCode(InstalledAgent):
         return outcome
 
     async def _take(self, assignment: Assignment, sandbox: Sandbox) -> _Server | None:
-        """An idle server that fits. The order's others are ended: each holds half a gigabyte."""
-        assert assignment.account is not None
+        """An idle server to reuse. The order's other servers are ended: each takes half a gigabyte."""
         order_id = assignment.account.order_id
-        fitting = next((each for each in self._idle if each.fits(assignment, sandbox)), None)
-        leaving = [each for each in self._idle if each.order_id == order_id or not each.is_alive]
-        self._idle = [each for each in self._idle if each not in leaving]
-        await asyncio.gather(*(each.end() for each in leaving if each is not fitting))
-        return fitting
+        reusable = next((each for each in self._idle if each.fits(assignment, sandbox)), None)
+        unused = [each for each in self._idle if each.order_id == order_id or not each.is_alive]
+        self._idle = [each for each in self._idle if each not in unused]
+        await asyncio.gather(*(each.end() for each in unused if each is not reusable))
+        return reusable
 
     async def _start(self, turn: Turn) -> _Server:
-        assert turn.assignment.account is not None
         password = secrets.token_urlsafe(24)
         environment = {
             **dict.fromkeys(_SWITCHED_ON, "1"),
@@ -157,7 +155,7 @@ class OpenCode(InstalledAgent):
 
 
 async def _check_hidden(sandbox: Sandbox) -> None:
-    """Raise SandboxLost, and give the sandbox up, when it shows what should be hidden: it came later."""
+    """Raise SandboxLost, and remove the sandbox, when such a file was added after the sandbox was set up."""
     look = ["find", *_LOADED, "(", "-type", "f", "-o", "-type", "l", ")", "-print", "-quit"]
     found = (
         await sandbox.execute_command(["sh", "-c", '"$@" 2>/dev/null', "look", *look], timeout=30)
@@ -178,7 +176,7 @@ async def _port_of(program: Running) -> int:
 
 
 async def _drain(program: Running) -> None:
-    """Until it ends: it would stop at a full pipe."""
+    """Read the output until the program exits: with a full pipe it would stop."""
     while await program.stdout.read(65_536):
         pass
 
@@ -209,34 +207,34 @@ def _configuration(turn: Turn) -> dict[str, Any]:
     }
 
 
-class _Speaking:
+class _Conversation:
     def __init__(self, turn: Turn, server: _Server, pool: httpcore2.AsyncConnectionPool) -> None:
         self._turn = turn
-        self._story = turn.story
+        self._recorder = turn.recorder
         self._server = server
         self._pool = pool
-        self._told: dict[str, int] = {}
-        """How many characters of each text were told, by the id of its part."""
+        self._emitted: dict[str, int] = {}
+        """How many characters of each text were emitted, by the id of its part."""
         self._prompts: set[str] = set()
-        """Ids of messages that are ours."""
+        """Ids of our own messages, whose text is not the agent's."""
 
-    async def ask(self, prompt: str) -> Ending:
+    async def ask(self, prompt: str) -> PromptResult:
         try:
-            session_id = self._story.session_id = self._story.session_id or await self._session()
+            session_id = self._recorder.session_id = self._recorder.session_id or await self._session()
             async with self._stream() as events:
-                await anext(events)  # it listens from here on
+                await anext(events)  # the first event: from here on the stream is complete
                 following = asyncio.create_task(self._follow(events, session_id))
                 try:
-                    ending = await self._prompt(session_id, prompt)
+                    result = await self._prompt(session_id, prompt)
                     await asyncio.wait({following}, timeout=_LAST_EVENTS_SECONDS)
-                    return ending
+                    return result
                 finally:
                     following.cancel()
                     await asyncio.gather(following, return_exceptions=True)
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             if not self._server.is_alive:
-                return Ending("", await failure_of(self._server.program, "OpenCode"))
-            return Ending("", f"OpenCode does not answer: {error}")
+                return PromptResult("", await failure_of(self._server.program, "OpenCode"))
+            return PromptResult("", f"OpenCode does not answer: {error}")
 
     async def _session(self) -> str:
         known = self._turn.session_id
@@ -244,13 +242,13 @@ class _Speaking:
             status, _ = await self._call("GET", f"/session/{known}")
             if status == 200:
                 return known
-            self._story.noticed("the earlier session is gone; the agent begins a new one")
+            self._recorder.notice("the earlier session is gone; the agent begins a new one")
         status, answer = await self._call("POST", "/session", {"title": "Journeyman"})
         if status != 200:
-            raise AgentFailed(f"OpenCode opens no session: {_words(answer)}", hint="Try again.")
+            raise AgentFailed(f"OpenCode opens no session: {_error_text(answer)}", hint="Try again.")
         return str(answer["id"])
 
-    async def _prompt(self, session_id: str, prompt: str) -> Ending:
+    async def _prompt(self, session_id: str, prompt: str) -> PromptResult:
         body = {
             "agent": "build" if self._turn.assignment.role.may_write else "plan",
             "model": {"providerID": "door", "modelID": self._turn.model},
@@ -260,12 +258,12 @@ class _Speaking:
         status, answer = await self._call("POST", f"/session/{session_id}/message", body)
         error = answer.get("info", {}).get("error") if status == 200 else answer
         if error:
-            return Ending("", _words(error))
+            return PromptResult("", _error_text(error))
         texts = [part["text"] for part in answer.get("parts", ()) if part.get("type") == "text"]
-        return Ending("\n".join(texts))
+        return PromptResult("\n".join(texts))
 
     async def _follow(self, events: AsyncIterator[dict[str, Any]], session_id: str) -> None:
-        """Tell what happens until the session is idle."""
+        """Record events until the session is idle."""
         async for event in events:
             match event.get("type"), event.get("properties"):
                 case "session.idle", {"sessionID": str(idle)} if idle == session_id:
@@ -273,25 +271,25 @@ class _Speaking:
                 case "message.updated", {"info": {"id": str(message_id), "role": "user"}}:
                     self._prompts.add(message_id)
                 case "message.part.delta", {"partID": str(part_id), "field": "text", "delta": str(text)}:
-                    self._told[part_id] = self._told.get(part_id, 0) + len(text)
-                    await self._story.said(text)
+                    self._emitted[part_id] = self._emitted.get(part_id, 0) + len(text)
+                    await self._recorder.text(text)
                 case "message.part.updated", {"part": dict(part)}:
-                    await self._hear(part)
+                    await self._on_part(part)
 
-    async def _hear(self, part: dict[str, Any]) -> None:
+    async def _on_part(self, part: dict[str, Any]) -> None:
         match part:
             case {"type": "text", "id": str(part_id), "messageID": str(message_id), "text": str(text)}:
-                told = self._told.get(part_id, 0)
-                if message_id not in self._prompts and len(text) > told:
-                    self._told[part_id] = len(text)
-                    await self._story.said(text[told:])
+                emitted = self._emitted.get(part_id, 0)
+                if message_id not in self._prompts and len(text) > emitted:
+                    self._emitted[part_id] = len(text)
+                    await self._recorder.text(text[emitted:])
             case {"type": "tool", "callID": str(call_id), "tool": str(tool), "state": dict(state)}:
                 status = state.get("status")
                 if status in ("running", "completed", "error"):
-                    self._story.tool_started(call_id, tool, dict(state.get("input") or {}))
+                    self._recorder.tool_started(call_id, tool, dict(state.get("input") or {}))
                 if status in ("completed", "error"):
                     code = (state.get("metadata") or {}).get("exit")
-                    self._story.tool_finished(
+                    self._recorder.tool_completed(
                         call_id,
                         ok=status == "completed" and not code,
                         output=str(state.get("output") or state.get("error") or ""),
@@ -306,7 +304,7 @@ class _Speaking:
                 chunks = aiter(response.aiter_stream())
                 async for line in Lines(lambda: anext(chunks, b""), self._turn.assignment.limits):
                     if line.startswith(b"data:"):
-                        yield parsed(line[5:])
+                        yield parse_message(line[5:])
 
             yield events()
 
@@ -335,8 +333,8 @@ class _Speaking:
         return [("Authorization", f"Basic {secret}"), ("Content-Type", "application/json")]
 
 
-def _words(error: dict[str, Any]) -> str:
-    """What an error of OpenCode says."""
+def _error_text(error: dict[str, Any]) -> str:
+    """The message of an OpenCode error."""
     data = error.get("data")
     message = data.get("message") if isinstance(data, dict) else error.get("message")
     return str(message or error.get("name") or error)[:1500]

@@ -1,6 +1,6 @@
 """Small questions to a small model: what to call an order, and what a later prompt asks for.
 
-Nothing depends on it. Whatever goes wrong is told in a sentence, and the caller falls back to its own rule.
+Nothing depends on it. A fault is returned as a sentence, and the caller falls back to its own rule.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from journeyman.agents.builtin.reading import deliverable_in
-from journeyman.agents.builtin.tools import plain_schema
+from journeyman.agents.base import model_call_completed
+from journeyman.agents.deliverables import deliverable_in, plain_schema
 from journeyman.agents.plan import in_one_line
 from journeyman.errors import JourneymanError, StoreUnavailable
 from journeyman.events.types import ModelCallCompleted
@@ -45,7 +45,7 @@ class Names(BaseModel):
     branch: _Line = Field(min_length=3, max_length=120, description="Three to six words for the branch.")
 
 
-class Wish(BaseModel):
+class PromptIntent(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     mode: Mode = Field(description="`ask` when an answer in words is all that is wanted, else `work`.")
@@ -55,8 +55,8 @@ Value = TypeVar("Value", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Told(Generic[Value]):
-    """What came of a question: a value, or why there is none; and what it took, where that is known."""
+class Suggestion(Generic[Value]):
+    """The value that the model suggests, or why there is none; and its answer, for the usage."""
 
     value: Value | None
     fault: str = ""
@@ -69,27 +69,18 @@ class SmallModel:
         self._gateway = gateway
         self._seconds = seconds
 
-    async def names(self, order: WorkOrder, task: str) -> Told[Names]:
-        """A title and words for the branch of an order that whoever asks holds."""
+    async def names(self, order: WorkOrder, task: str) -> Suggestion[Names]:
+        """A title and a branch name for an order that the caller holds."""
         account = self._account(order, "prepare", "name")
         return await self._ask(Names, _NAME, task, account)
 
-    async def wish(self, order: WorkOrder, text: str) -> Told[Wish]:
-        """What a prompt to an order asks for, whoever works on the order meanwhile."""
+    async def prompt_intent(self, order: WorkOrder, text: str) -> Suggestion[PromptIntent]:
+        """Whether a prompt to an order wants work or an answer; the caller need not hold the order."""
         account = self._account(order, "prompt", "mode")
-        return await self._ask(Wish, _MODE, text, account)
+        return await self._ask(PromptIntent, _MODE, text, account)
 
-    def told(self, step: Literal["prepare", "prompt"], answer: Completion) -> ModelCallCompleted:
-        usage = answer.usage
-        return ModelCallCompleted(
-            step=step,
-            model=self.model,
-            tokens_in=usage.tokens_in,
-            tokens_out=usage.tokens_out,
-            tokens_cache_read=usage.tokens_cache_read,
-            cost_usd=usage.cost_usd,
-            duration_seconds=round(answer.duration_seconds, 3),
-        )
+    def event_of(self, step: Literal["prepare", "prompt"], answer: Completion) -> ModelCallCompleted:
+        return model_call_completed(step, self.model, answer.usage, answer.duration_seconds)
 
     def _account(self, order: WorkOrder, step: str, role: str) -> Account:
         return Account(
@@ -102,7 +93,9 @@ class SmallModel:
             holds_order=role == "name",
         )
 
-    async def _ask(self, wanted: type[Value], instructions: str, text: str, account: Account) -> Told[Value]:
+    async def _ask(
+        self, wanted: type[Value], instructions: str, text: str, account: Account
+    ) -> Suggestion[Value]:
         call = ModelCall(
             model=self.model,
             messages=[UserMessage(text[:_READ_CHARACTERS])],
@@ -117,11 +110,11 @@ class SmallModel:
         except StoreUnavailable:
             raise
         except JourneymanError as error:
-            return Told(None, error.message)
+            return Suggestion(None, error.message)
         except TimeoutError:
-            return Told(None, f"{self.model} took longer than {self._seconds:g} seconds")
+            return Suggestion(None, f"{self.model} took longer than {self._seconds:g} seconds")
         value = _value_in(answer, wanted)
-        return Told(value, "" if value else f"{self.model} gave no answer that could be used", answer)
+        return Suggestion(value, "" if value else f"{self.model} gave no answer that could be used", answer)
 
     async def _answer(self, call: ModelCall) -> Completion:
         async with aclosing(self._gateway.stream(call)) as pieces:

@@ -1,90 +1,95 @@
-"""What happens in a turn of an agent program, told as it comes and summed up at its end."""
+"""Records a turn of an agent program: emits its events and adds up its usage.
+
+Also decides when the turn is over: too many model calls, a refusal, a fault that stays, too much output.
+"""
 
 import asyncio
 import time
 from typing import Any
 
-from journeyman.agents.base import ModelCalled, Noticed, OnHappening, ToolFinished, ToolStarted
-from journeyman.agents.builtin.patience import ATTEMPTS
-from journeyman.agents.builtin.reading import shown
-from journeyman.agents.builtin.tools import clip
+from journeyman.agents.base import Assignment, EmitEvents
 from journeyman.agents.event_buffer import EventBuffer
-from journeyman.agents.limits import OutputLimits
+from journeyman.agents.limits import clip
+from journeyman.agents.retries import MAX_ATTEMPTS
 from journeyman.errors import JourneymanError
 from journeyman.gateway.accounts import CallRecord
 from journeyman.work_orders.order import Usage
 
-_MOST_BEGUN = 1000
-_LONGEST_NAME = 200
+_MAX_OPEN_CALLS = 1000
+_MAX_NAME_CHARACTERS = 200
 
 
-class Story:
-    def __init__(self, tell: OnHappening, *, max_calls: int, limits: OutputLimits | None = None) -> None:
-        self._telling = EventBuffer(tell, limits)
-        self._one_at_a_time = asyncio.Lock()
-        self._max_calls = max_calls
+class TurnRecorder:
+    def __init__(self, assignment: Assignment, emit: EmitEvents) -> None:
+        self._events = EventBuffer(emit, assignment.account.step, assignment.limits)
+        self._flush_lock = asyncio.Lock()
+        self._max_calls = assignment.max_turns
         self._calls = 0
         self._faults = 0
-        """Calls in a row that the model did not answer."""
-        self._begun: dict[str, tuple[str, float]] = {}
+        """Model calls in a row that failed."""
+        self._open_calls: dict[str, tuple[str, float]] = {}
+        """Tool calls that have not ended: tool and start time, by the id of the call."""
         self._notices: set[str] = set()
-        """Oddities of the provider that were told: once in a turn is enough."""
+        """Notices of the provider that were emitted: once in a turn is enough."""
         self.usage = Usage(cost_usd=0.0)
         self.session_id: str | None = None
         """The session that the agent works in, once it has said so."""
         self.is_refused = False
         self.fault: JourneymanError | None = None
-        """Why the turn is given up: the model does not answer, and trying again does not help."""
+        """Why the turn is given up: the model fails and a retry does not help, or the output is too long."""
         self.is_over = asyncio.Event()
-        """Set when the turn is given up or refused, and when it goes on after its last allowed call."""
+        """Set when the turn is given up or refused, and when it continues after its last allowed call."""
 
-    async def said(self, text: str) -> None:
-        await self._telling.say(text)
+    async def text(self, text: str) -> None:
+        await self._events.text(text)
         self._check_excess()
 
-    def noticed(self, text: str) -> None:
-        self._telling.add(Noticed(text))
+    def notice(self, text: str) -> None:
+        self._events.notice(text)
 
     def give_up(self, error: JourneymanError) -> None:
-        """End the turn as failed of this; the first reason stays."""
+        """Fail the turn with this error; the first one stays."""
         self.fault = self.fault or error
         self.is_over.set()
 
     def _check_excess(self) -> None:
-        if (excess := self._telling.excess) is not None:
+        if (excess := self._events.excess) is not None:
             self.give_up(excess)
 
     def tool_started(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
-        call_id, tool = call_id[:_LONGEST_NAME], tool[:_LONGEST_NAME]
-        if call_id in self._begun:
+        """Call it as often as the program reports the call; only the first time counts."""
+        call_id, tool = call_id[:_MAX_NAME_CHARACTERS], tool[:_MAX_NAME_CHARACTERS]
+        if call_id in self._open_calls:
             return
-        if len(self._begun) >= _MOST_BEGUN:  # an agent that never says how a tool ended
-            self._begun.pop(next(iter(self._begun)))
-        self._begun[call_id] = (tool, time.perf_counter())
-        self._telling.add(ToolStarted(call_id, tool, shown(arguments)))
+        if len(self._open_calls) >= _MAX_OPEN_CALLS:  # an agent that never reports the end of a call
+            self._open_calls.pop(next(iter(self._open_calls)))
+        self._open_calls[call_id] = (tool, time.perf_counter())
+        self._events.tool_started(call_id, tool, arguments)
         self._check_excess()
         if self._calls >= self._max_calls:
             self.is_over.set()
 
-    def tool_finished(self, call_id: str, *, ok: bool, output: str, exit_code: int | None = None) -> None:
-        call_id = call_id[:_LONGEST_NAME]
-        tool, started = self._begun.pop(call_id, (None, 0.0))
+    def tool_completed(self, call_id: str, *, ok: bool, output: str, exit_code: int | None = None) -> None:
+        call_id = call_id[:_MAX_NAME_CHARACTERS]
+        tool, started = self._open_calls.pop(call_id, (None, 0.0))
         if tool is not None:
             seconds = time.perf_counter() - started
-            self._telling.add(ToolFinished(call_id, tool, ok, clip(output), seconds, exit_code))
+            self._events.tool_completed(
+                call_id, tool, ok=ok, output=clip(output), duration_seconds=seconds, exit_code=exit_code
+            )
             self._check_excess()
 
     async def model_called(self, record: CallRecord) -> None:
-        """Heard from the door, which alone counts, before the agent has the end of the answer."""
+        """Called by the gateway, which alone counts, before the agent has the end of the response."""
         self._calls += 1
         self._faults = 0
-        self.usage = _sum(self.usage, record.usage)
+        self.usage += record.usage
         if record.notice and record.notice not in self._notices:
             self._notices.add(record.notice)
-            self.noticed(record.notice)
-        self._telling.add(ModelCalled(record.model, record.usage, record.duration_seconds))
-        await self.told()
-        if record.finish == "refusal":  # some agents would ask the same again
+            self.notice(record.notice)
+        self._events.model_called(record.model, record.usage, record.duration_seconds)
+        await self.flush()
+        if record.finish == "refusal":  # some agents would send the same request again
             self.refused()
         if self._calls > self._max_calls:
             self.is_over.set()
@@ -94,24 +99,14 @@ class Story:
         self.is_over.set()
 
     def model_failed(self, error: JourneymanError) -> None:
-        """Heard from the door. Agents try again for minutes or for ever; here three times are enough."""
+        """Called by the gateway. Agents retry for minutes or for ever; here three attempts are enough."""
         self._faults += 1
-        if error.retryable and self._faults < ATTEMPTS:
-            self.noticed(f"{error.message}; attempt {self._faults} of {ATTEMPTS}")
+        if error.retryable and self._faults < MAX_ATTEMPTS:
+            self.notice(f"{error.message}; attempt {self._faults} of {MAX_ATTEMPTS}")
             return
         self.give_up(error)
 
-    async def told(self) -> None:
-        """Everything so far was told."""
-        async with self._one_at_a_time:
-            await self._telling.flush()
-
-
-def _sum(spent: Usage, more: Usage) -> Usage:
-    known = spent.cost_usd is not None and more.cost_usd is not None
-    return Usage(
-        spent.tokens_in + more.tokens_in,
-        spent.tokens_out + more.tokens_out,
-        spent.tokens_cache_read + more.tokens_cache_read,
-        (spent.cost_usd or 0.0) + (more.cost_usd or 0.0) if known else None,
-    )
+    async def flush(self) -> None:
+        """Store every event so far. Calls of the model may end at the same time, hence the lock."""
+        async with self._flush_lock:
+            await self._events.flush()

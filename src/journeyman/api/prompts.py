@@ -81,9 +81,9 @@ async def _mode_of(services: Services, order: WorkOrder, text: str) -> Mode:
     """The mode that the small model chooses; by the text alone where there is no model, or it fails."""
     if services.models.small is None:
         return mode_of(text)
-    sorted_prompt = await services.models.small.wish(order, text)
+    sorted_prompt = await services.models.small.prompt_intent(order, text)
     if sorted_prompt.answer is not None:
-        counted = services.models.small.told("prompt", sorted_prompt.answer)
+        counted = services.models.small.event_of("prompt", sorted_prompt.answer)
         await services.orders.usage.add(
             order.agent_work_order_id, order.round, "prompt", sorted_prompt.answer.usage, counted
         )

@@ -14,7 +14,7 @@ from uuid import uuid4
 import httpx2
 
 from journeyman import errors
-from journeyman.cli.screen import note
+from journeyman.cli.terminal import note
 from journeyman.errors import JourneymanError
 from journeyman.settings import Settings
 

@@ -22,7 +22,7 @@ import psycopg
 from journeyman.agents.base import Agent
 from journeyman.app import agents_of, sandboxes_of
 from journeyman.cli.client import Client
-from journeyman.cli.screen import console, line, print_json, styled
+from journeyman.cli.terminal import console, one_line, print_json, styled
 from journeyman.database import database_url
 from journeyman.errors import JourneymanError
 from journeyman.files.databases import check_database
@@ -163,7 +163,7 @@ def _database(settings: Settings) -> Finding:
         return Finding("database", "missing", str(error), "Set JOURNEYMAN_HOME to a directory you may write.")
     except psycopg.Error as error:
         hint = "Check DATABASE_URL, and that the server it names is running."
-        return Finding("database", "missing", line(str(error)), hint)
+        return Finding("database", "missing", one_line(str(error)), hint)
     return _of_version(
         "SQLite in the home" + ("" if all(whole) else ", too large to check to its end"), version
     )

@@ -84,7 +84,7 @@ def migrate(as_json: AsJson = False) -> None:
 
 
 def _say(text: str, document: dict[str, str | bool], as_json: bool) -> None:
-    from journeyman.cli.screen import print_json_line
+    from journeyman.cli.terminal import print_json_line
 
     if as_json:
         print_json_line(document)
@@ -155,11 +155,11 @@ def list_orders(
     as_json: AsJson = False,
 ) -> None:
     """List work orders, the newest first."""
-    from journeyman.cli import orders, reading
+    from journeyman.cli import orders, views
     from journeyman.settings import load_settings
 
     where = None if repository is None else orders.repository_address(repository)
-    reading.list_orders(
+    views.list_orders(
         load_settings(),
         as_json=as_json,
         status=status,
@@ -173,10 +173,10 @@ def list_orders(
 @app.command()
 def show(order_id: OrderId, as_json: AsJson = False) -> None:
     """Show one work order: its state, steps, cost, verification and pull request."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    reading.show(load_settings(), order_id, as_json=as_json)
+    views.show(load_settings(), order_id, as_json=as_json)
 
 
 @app.command()
@@ -195,19 +195,19 @@ def logs(
     as_json: AsJson = False,
 ) -> None:
     """Print the log of a work order."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    raise typer.Exit(reading.logs(load_settings(), order_id, follow=follow, as_json=as_json))
+    raise typer.Exit(views.logs(load_settings(), order_id, follow=follow, as_json=as_json))
 
 
 @app.command()
 def diff(order_id: OrderId, as_json: AsJson = False) -> None:
     """Print what a work order changed, as a unified diff."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    reading.diff(load_settings(), order_id, as_json=as_json)
+    views.diff(load_settings(), order_id, as_json=as_json)
 
 
 @app.command()
@@ -229,10 +229,10 @@ def prompt(
 @app.command()
 def commands(order_id: OrderId, as_json: AsJson = False) -> None:
     """List the commands of an order's repository, which prompts can call as `/name arguments`."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    reading.commands(load_settings(), order_id, as_json=as_json)
+    views.commands(load_settings(), order_id, as_json=as_json)
 
 
 @app.command()
@@ -346,20 +346,20 @@ def doctor(as_json: AsJson = False) -> None:
 @app.command()
 def models(as_json: AsJson = False) -> None:
     """List the models that can be chosen."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    reading.choices(load_settings(), "models", as_json=as_json)
+    views.choices(load_settings(), "models", as_json=as_json)
 
 
 @agents_app.callback(invoke_without_command=True)
 def agents(context: typer.Context, as_json: AsJson = False) -> None:
     """List the agents that can be chosen, or install one: `jm agents install NAME`."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
     if context.invoked_subcommand is None:
-        reading.choices(load_settings(), "agents", as_json=as_json)
+        views.choices(load_settings(), "agents", as_json=as_json)
 
 
 @agents_app.command("install")
@@ -370,19 +370,19 @@ def install_agents(
     as_json: AsJson = False,
 ) -> None:
     """Install agents that others make, with npm, at the versions that Journeyman was tested with."""
-    from journeyman.cli import installing
+    from journeyman.cli import install
     from journeyman.settings import load_settings
 
-    installing.install(load_settings(), names, as_json=as_json)
+    install.install(load_settings(), names, as_json=as_json)
 
 
 @app.command()
 def workflows(as_json: AsJson = False) -> None:
     """List the workflows that can be chosen."""
-    from journeyman.cli import reading
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    reading.choices(load_settings(), "workflows", as_json=as_json)
+    views.choices(load_settings(), "workflows", as_json=as_json)
 
 
 @app.command()
@@ -403,7 +403,7 @@ def main() -> None:
     try:
         app()
     except (JourneymanError, OSError) as error:
-        from journeyman.cli.screen import tell_error
+        from journeyman.cli.terminal import tell_error
 
         told = error if isinstance(error, JourneymanError) else _of_the_machine(error)
         tell_error(told, as_json="--json" in sys.argv)

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from journeyman.cli.background_server import ensure_server
 from journeyman.cli.client import Client
-from journeyman.cli.embedded import ensure_server
 from journeyman.cli.render import Story
-from journeyman.cli.screen import console, line, note, print_json, print_json_line, styled, warn
+from journeyman.cli.terminal import console, note, one_line, print_json, print_json_line, styled, warn
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.settings import Settings
 
@@ -144,7 +144,7 @@ def cleanup(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
         print_json(answer)
         return
     for what in answer["removed"]:
-        console().print(line(what))
+        console().print(one_line(what))
     if not answer["removed"]:
         note("There is nothing to clear away.")
 

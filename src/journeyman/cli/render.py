@@ -9,7 +9,18 @@ from typing import Any
 
 from rich.console import Console
 
-from journeyman.cli.screen import clock, counted, kept, lasted, line, money, plain, seconds, short, styled
+from journeyman.cli.terminal import (
+    clock,
+    counted,
+    kept,
+    lasted,
+    money,
+    one_line,
+    seconds,
+    short,
+    strip_controls,
+    styled,
+)
 
 _ARGUMENTS = ("command", "path", "pattern", "content")
 """The argument that says most about a tool call; the first that is there is shown."""
@@ -67,14 +78,14 @@ class Story:
         facts = [f"verification {order['verification']}", lasted(order), money(order["cost_usd"])]
         self._line((f"{sign} {order['status']}", style), "  " + "  ".join(fact for fact in facts if fact))
         if order["error_message"]:
-            self._line(("  " + line(order["error_message"]), "red"))
-            self._line("  Kept: " + line(kept(order)))
+            self._line(("  " + one_line(order["error_message"]), "red"))
+            self._line("  Kept: " + one_line(kept(order)))
         if order["error_hint"]:
-            self._line("  What to do: " + line(order["error_hint"]))
+            self._line("  What to do: " + one_line(order["error_hint"]))
         if order["resume_at"]:
             self._line(f"  It goes on by itself at {clock(order['resume_at'])}.")
         if order["github_pull_request_url"]:
-            self._line("  " + line(order["github_pull_request_url"]))
+            self._line("  " + one_line(order["github_pull_request_url"]))
 
     def _line(self, *parts: str | tuple[str, str]) -> None:
         if self._in_text:
@@ -85,16 +96,17 @@ class Story:
     def _created(self, event: dict[str, Any]) -> None:
         self._line(("● ", "bold blue"), (event["agent_work_order_id"], "bold"), "  ", short(event["title"]))
         chosen = f"{event['workflow_type']}  {event['agent']} · {event['model']}"
-        self._line((f"  {line(event['repository_url'])}  {line(chosen)}", "dim"))
+        self._line((f"  {one_line(event['repository_url'])}  {one_line(chosen)}", "dim"))
 
     def _sandbox(self, event: dict[str, Any]) -> None:
         took = seconds(event["duration_seconds"])
         self._line(
-            ("  ✓ ", "green"), f"sandbox {line(event['sandbox_identifier'])} ({event['isolation']})  {took}"
+            ("  ✓ ", "green"),
+            f"sandbox {one_line(event['sandbox_identifier'])} ({event['isolation']})  {took}",
         )
 
     def _branch(self, event: dict[str, Any]) -> None:
-        name, base = line(event["git_branch_name"]), line(event["base_branch"])
+        name, base = one_line(event["git_branch_name"]), one_line(event["base_branch"])
         self._line(("  ✓ ", "green"), f"branch {name} from {base} {event['base_commit_sha'][:8]}")
 
     def _phase(self, event: dict[str, Any]) -> None:
@@ -115,9 +127,9 @@ class Story:
 
     def _step_failed(self, event: dict[str, Any]) -> None:
         took = seconds(event["duration_seconds"])
-        self._line(("  ✗ ", "red"), f"{event['step']}  {took}  {line(event['error_message'])}")
+        self._line(("  ✗ ", "red"), f"{event['step']}  {took}  {one_line(event['error_message'])}")
         if event.get("hint"):
-            self._line("    What to do: " + line(event["hint"]))
+            self._line("    What to do: " + one_line(event["hint"]))
 
     def _step_skipped(self, event: dict[str, Any]) -> None:
         self._line(("  – ", "dim"), f"{event['step']} skipped: {short(event['reason'], 160)}")
@@ -136,7 +148,7 @@ class Story:
         self._line(sign, f"review: {found}  {short(event['summary'], 160)}")
 
     def _text(self, event: dict[str, Any]) -> None:
-        text = plain(event["text"])
+        text = strip_controls(event["text"])
         if text:
             self._console.print(styled((text, "dim")), end="")
             self._in_text = not text.endswith("\n")
@@ -160,7 +172,7 @@ class Story:
         said = next((str(arguments[name]) for name in _ARGUMENTS if name in arguments), "")
         code = event.get("exit_code")
         ended = f"exit {code}" if code is not None else "" if event["ok"] else "failed"
-        words = [line(event["tool"]), short(said, 60), ended, seconds(event["duration_seconds"])]
+        words = [one_line(event["tool"]), short(said, 60), ended, seconds(event["duration_seconds"])]
         mark = ("    · ", "dim") if event["ok"] else ("    · ", "red")
         self._line(mark, "  ".join(word for word in words if word))
 
@@ -188,7 +200,9 @@ class Story:
 
     def _pull_request(self, event: dict[str, Any]) -> None:
         kind = "draft pull request" if event["draft"] else "pull request"
-        self._line(("  ✓ ", "green"), f"{kind} #{event['number']} {line(event['github_pull_request_url'])}")
+        self._line(
+            ("  ✓ ", "green"), f"{kind} #{event['number']} {one_line(event['github_pull_request_url'])}"
+        )
 
     def _pull_request_ended(self, event: dict[str, Any]) -> None:
         how = event["type"].removeprefix("github_pull_request_")
@@ -207,5 +221,5 @@ class Story:
 
 
 def _commits_of_people(event: dict[str, Any]) -> str:
-    authors = ", ".join(sorted({line(one["author"]) for one in event["commits"]}))
+    authors = ", ".join(sorted({one_line(one["author"]) for one in event["commits"]}))
     return f"{counted(event['count'], 'commit')} of {authors or 'people'}"

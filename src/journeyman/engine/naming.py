@@ -59,7 +59,7 @@ async def ask_for_names(
         return None
     told = await small_model.names(order, task)
     if told.answer is not None:
-        counted = small_model.told("prepare", told.answer)
+        counted = small_model.event_of("prepare", told.answer)
         await orders.usage.add(order_id, order.round, "prepare", told.answer.usage, counted)
     if told.value is None:
         notice = f"the order keeps the name made from its task: {told.fault}"

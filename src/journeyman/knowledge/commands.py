@@ -51,14 +51,14 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Problem:
+class CommandProblem:
     path: str
     message: str
     hint: str
 
 
 @dataclass(frozen=True)
-class Call:
+class CommandCall:
     """A prompt that has the shape of a command's call."""
 
     name: str
@@ -70,7 +70,7 @@ class Commands:
     """Everything a repository brings, by name, and what is wrong with the rest."""
 
     commands: tuple[Command, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CommandProblem, ...] = ()
 
     def find(self, name: str) -> Command | None:
         """The command of this name; the last part is enough where only one command ends with it."""
@@ -87,23 +87,23 @@ def is_wanted(path: str) -> bool:
 def read_commands(files: Iterable[CommandFile]) -> Commands:
     """What the files below the directory hold; those that are no Markdown are nobody's business."""
     commands: list[Command] = []
-    problems: list[Problem] = []
+    problems: list[CommandProblem] = []
     wanted = sorted((file for file in files if is_wanted(file.path)), key=lambda file: file.path)
     for file in wanted[:MAX_FILES]:
         try:
             commands.append(_read(file))
         except InvalidInput as error:
-            problems.append(Problem(file.path, error.message, error.hint))
+            problems.append(CommandProblem(file.path, error.message, error.hint))
     if (more := len(wanted) - MAX_FILES) > 0:
         message = f"{more} more files are not read: a repository may have {MAX_FILES} commands"
-        problems.append(Problem(DIRECTORY, message, "Remove commands that nobody needs."))
+        problems.append(CommandProblem(DIRECTORY, message, "Remove commands that nobody needs."))
     return Commands(tuple(sorted(commands, key=lambda one: one.name)), tuple(problems))
 
 
-def call_in(prompt: str) -> Call | None:
+def call_in(prompt: str) -> CommandCall | None:
     """The call that a prompt begins with; None for anything else, a path such as `/etc/hosts` among it."""
     found = _CALLED.fullmatch(prompt.strip())
-    return Call(found[1], found[2] or "") if found else None
+    return CommandCall(found[1], found[2] or "") if found else None
 
 
 def expand(command: Command, arguments: str) -> str:

@@ -7,35 +7,17 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from journeyman.agents.base import (
-    Agent,
-    Assignment,
-    Happening,
-    ModelCalled,
-    Noticed,
-    Outcome,
-    Role,
-    Said,
-    ToolFinished,
-    ToolStarted,
-)
+from journeyman.agents.base import Agent, AgentEvent, Assignment, Outcome, Role
 from journeyman.agents.limits import OutputLimits
 from journeyman.agents.roles import model_for
 from journeyman.errors import AgentFailed
-from journeyman.events.types import (
-    AgentNotice,
-    AgentText,
-    Event,
-    ModelCallCompleted,
-    ToolCallCompleted,
-    ToolCallStarted,
-)
+from journeyman.events.types import ModelCallCompleted, ToolCallCompleted, ToolCallStarted
 from journeyman.failpoints import failpoint
 from journeyman.gateway.accounts import Account
 from journeyman.settings import Settings
 from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.order_sandboxes import OrderSandboxes
-from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.order import Usage, WorkOrder
 from journeyman.work_orders.store import OrderChanges, WorkOrders
 from journeyman.workflows.schema import StepSpec
 
@@ -79,7 +61,7 @@ class AgentSession:
         )
         async with self.recorder.snapshots(role.may_write):
             failpoint("agent_started")
-            outcome = await self.agent.work(assignment, sandbox, self._tell)
+            outcome = await self.agent.work(assignment, sandbox, self._store_events)
             failpoint("agent_ended")
         session = f"{self.agent.name}:{outcome.session_id}" if outcome.session_id else None
         if session and session != getattr(current, _session_field(role)):
@@ -109,55 +91,33 @@ class AgentSession:
             model=model_for(role.name, self.settings, self.spec, self.order.model),
         )
 
-    async def _tell(self, *happenings: Happening) -> None:
-        events = [self._event(happening) for happening in happenings]
-        used = [happening.usage for happening in happenings if isinstance(happening, ModelCalled)]
+    async def _store_events(self, *events: AgentEvent) -> None:
+        """Stores an agent's events, and adds the usage of its model calls to step and order."""
+        used = [_usage_of(event) for event in events if isinstance(event, ModelCallCompleted)]
         for usage in used[1:]:
             await self.orders.usage.add(self.order_id, self.round, self.spec.name, usage)
         if used:
             await self.orders.usage.add(self.order_id, self.round, self.spec.name, used[0], *events)
         else:
             await self.orders.emit(self.order_id, *events)
-        for happening in happenings:
-            if isinstance(happening, ToolStarted):
+        for event in events:
+            if isinstance(event, ToolCallStarted):
                 failpoint("tool_call_started")
-            elif isinstance(happening, ToolFinished):
+            elif isinstance(event, ToolCallCompleted):
                 failpoint("tool_call_ended")
 
-    def _event(self, happening: Happening) -> Event:
-        step = self.spec.name
-        match happening:
-            case Said(text):
-                return AgentText(step=step, text=text)
-            case Noticed(text, wait_seconds):
-                return AgentNotice(step=step, text=text, wait_seconds=wait_seconds)
-            case ToolStarted(call_id, tool, arguments):
-                return ToolCallStarted(step=step, call_id=call_id, tool=tool, arguments=arguments)
-            case ToolFinished():
-                return ToolCallCompleted(
-                    step=step,
-                    call_id=happening.call_id,
-                    tool=happening.tool,
-                    ok=happening.ok,
-                    exit_code=happening.exit_code,
-                    duration_seconds=round(happening.duration_seconds, 3),
-                    output=happening.output,
-                )
-            case ModelCalled(model, usage, duration_seconds):
-                return ModelCallCompleted(
-                    step=step,
-                    model=model,
-                    tokens_in=usage.tokens_in,
-                    tokens_out=usage.tokens_out,
-                    tokens_cache_read=usage.tokens_cache_read,
-                    cost_usd=usage.cost_usd,
-                    duration_seconds=round(duration_seconds, 3),
-                )
+
+def _usage_of(call: ModelCallCompleted) -> Usage:
+    return Usage(call.tokens_in, call.tokens_out, call.tokens_cache_read, call.cost_usd)
 
 
 def _session_field(role: Role) -> str:
     """Roles that may not write have a session, and a home for it, of their own."""
     return "agent_session_id" if role.may_write else "read_only_session_id"
+
+
+def _session_change(role: Role, session: str) -> OrderChanges:
+    return {"agent_session_id": session} if role.may_write else {"read_only_session_id": session}
 
 
 def finished_turn(outcome: Outcome) -> Outcome:
@@ -182,7 +142,3 @@ def finished_turn(outcome: Outcome) -> Outcome:
         return outcome
     what, hint = problems[outcome.stop_reason]
     raise AgentFailed(what, hint=hint)
-
-
-def _session_change(role: Role, session: str) -> OrderChanges:
-    return {"agent_session_id": session} if role.may_write else {"read_only_session_id": session}

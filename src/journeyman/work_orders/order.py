@@ -211,6 +211,15 @@ class Usage:
     tokens_cache_read: int = 0
     cost_usd: float | None = None
 
+    def __add__(self, more: "Usage") -> "Usage":
+        known = self.cost_usd is not None and more.cost_usd is not None
+        return Usage(
+            self.tokens_in + more.tokens_in,
+            self.tokens_out + more.tokens_out,
+            self.tokens_cache_read + more.tokens_cache_read,
+            (self.cost_usd or 0.0) + (more.cost_usd or 0.0) if known else None,
+        )
+
 
 def new_order_id() -> str:
     return "wo-" + "".join(secrets.choice(_ID_ALPHABET) for _ in range(8))

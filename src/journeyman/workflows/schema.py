@@ -29,7 +29,7 @@ def _seconds(value: object) -> object:
     return value
 
 
-Name = Annotated[
+StepName = Annotated[
     str,
     StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_-]{0,63}$"),
 ]
@@ -41,9 +41,9 @@ Seconds = Annotated[
 class StepSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Name
+    name: StepName
     kind: StepKind
-    depends_on: tuple[Name, ...] = ()
+    depends_on: tuple[StepName, ...] = ()
     condition: Annotated[str, Field(strict=True, max_length=2_000)] | None = None
     """A CEL expression over what ran before; false means the step is skipped."""
     prompt: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
@@ -76,7 +76,7 @@ class StepSpec(BaseModel):
 class Workflow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Name
+    name: StepName
     version: Annotated[int, Field(strict=True, ge=1)] = 1
     description: Annotated[str, Field(strict=True, max_length=2_000)] = ""
     steps: Annotated[tuple[StepSpec, ...], Field(min_length=1, max_length=MAX_STEPS)]

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from journeyman.agents.base import About, Assignment, OnHappening, Outcome
-from journeyman.agents.builtin.loop import Turn
+from journeyman.agents.base import About, Assignment, EmitEvents, Outcome
+from journeyman.agents.builtin.loop import AgentLoop
 from journeyman.gateway.gateway import Gateway
 from journeyman.sandboxes.base import Readiness, Sandbox
 from journeyman.settings import Settings
@@ -28,26 +28,22 @@ class BuiltinAgent:
         """Always usable, because the scripted model is; `needs` tells how to get a real one."""
         return Readiness(True, self._gateway.needs())
 
-    async def work(self, assignment: Assignment, sandbox: Sandbox, tell: OnHappening) -> Outcome:
+    async def work(self, assignment: Assignment, sandbox: Sandbox, emit: EmitEvents) -> Outcome:
         await self._gateway.prepare(assignment.model)
-        turn = Turn(
+        loop = AgentLoop(
             assignment,
             sandbox,
-            tell,
+            emit,
             self._gateway,
             longest_command_seconds=self._settings.sandbox_command_timeout_seconds,
             retry_base_seconds=self._retry_base_seconds,
         )
         try:
             async with asyncio.timeout(assignment.timeout_seconds) as limit:
-                outcome = await turn.run()
+                outcome = await loop.run()
         except TimeoutError:
             if not limit.expired():
                 raise
-            outcome = turn.outcome("time_limit")
-        return replace(outcome, session_id=_session_of(assignment))
-
-
-def _session_of(assignment: Assignment) -> str | None:
-    """The order's own: each turn begins anew, and what was said is in the order's events and nowhere else."""
-    return assignment.account.order_id if assignment.account else None
+            outcome = loop.outcome("time_limit")
+        # Every turn starts a fresh conversation; the order's events are the only record of earlier ones.
+        return replace(outcome, session_id=assignment.account.order_id)

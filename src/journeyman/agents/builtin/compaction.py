@@ -7,7 +7,7 @@ calls of tools that are not offered, and a conversation that overflows cannot be
 from collections.abc import Sequence
 from dataclasses import replace
 
-from journeyman.agents.builtin.tools import clip
+from journeyman.agents.limits import clip
 from journeyman.agents.roles import summary_prompt
 from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
 from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolResults, UserMessage

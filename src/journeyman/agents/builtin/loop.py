@@ -1,8 +1,8 @@
-"""One turn of the built-in agent: ask the model, run the tools it calls, tell it what came out.
+"""The loop of the built-in agent: call the model, run the tools it calls, send back their output.
 
-The history only grows, until it has to be made shorter: that keeps a provider's cache warm and the time
-between an answer and the next request short. What the model says is not trusted: every
-argument is validated, and whatever is wrong is answered, so that the turn goes on.
+The history is only appended to until it has to be compacted: that keeps a provider's prompt cache valid and
+the time between a response and the next request short. The model's output is not trusted: every argument is
+validated, and whatever is wrong is sent back as a tool result, so that the turn continues.
 """
 
 import asyncio
@@ -16,23 +16,14 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from journeyman.agents.base import (
-    Assignment,
-    ModelCalled,
-    Noticed,
-    OnHappening,
-    Outcome,
-    StopReason,
-    ToolFinished,
-    ToolStarted,
-)
+from journeyman.agents.base import Assignment, EmitEvents, Outcome, StopReason
 from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
-from journeyman.agents.builtin.patience import ATTEMPTS, wait_before_retry
-from journeyman.agents.builtin.reading import deliverable_in, problems, shown
 from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
-from journeyman.agents.builtin.tools import TOOLS, Tool, ToolAnswer, Workbench, clip, plain_schema
+from journeyman.agents.builtin.tools import TOOLS, Tool, ToolOutput, ToolRunner
+from journeyman.agents.deliverables import deliverable_in, plain_schema, validation_message
 from journeyman.agents.event_buffer import EventBuffer
-from journeyman.agents.limits import LONGEST_SAID
+from journeyman.agents.limits import MAX_TEXT_CHARACTERS, clip
+from journeyman.agents.retries import MAX_ATTEMPTS, model_retry_delay
 from journeyman.errors import AgentFailed, ContextOverflow, JourneymanError
 from journeyman.gateway.gateway import Completion, Gateway, ModelCall
 from journeyman.gateway.messages import (
@@ -68,21 +59,23 @@ class _Call:
         return self.asked.tool
 
 
-class Turn:
+class AgentLoop:
+    """One turn of the built-in agent."""
+
     def __init__(
         self,
         assignment: Assignment,
         sandbox: Sandbox,
-        tell: OnHappening,
+        emit: EmitEvents,
         gateway: Gateway,
         *,
         longest_command_seconds: float,
         retry_base_seconds: float,
     ) -> None:
         self._assignment = assignment
-        self._telling = EventBuffer(tell, assignment.limits)
+        self._events = EventBuffer(emit, assignment.account.step, assignment.limits)
         self._gateway = gateway
-        self._bench = Workbench(sandbox, longest_command_seconds=longest_command_seconds)
+        self._tool_runner = ToolRunner(sandbox, longest_command_seconds=longest_command_seconds)
         self._retry_base_seconds = retry_base_seconds
         may_write = assignment.role.may_write
         self._tools = {name: tool for name, tool in TOOLS.items() if may_write or not tool.writes}
@@ -93,17 +86,17 @@ class Turn:
         self._usage = Usage(cost_usd=0.0)
         self._text = ""
         self._reminded: set[str] = set()
-        """What was said to the model, or told of it, and is not said twice."""
+        """Reminders and notices of this turn: each is given once."""
 
     def outcome(self, reason: StopReason, deliverable: BaseModel | None = None) -> Outcome:
-        text = clip(self._text, LONGEST_SAID)
+        text = clip(self._text, MAX_TEXT_CHARACTERS)
         return Outcome(stop_reason=reason, text=text, deliverable=deliverable, usage=self._usage)
 
     async def run(self) -> Outcome:
         try:
             return await self._work()
         finally:
-            await self._telling.flush()
+            await self._events.flush()
 
     async def _work(self) -> Outcome:
         for _ in range(self._assignment.max_turns):
@@ -130,11 +123,11 @@ class Turn:
         if not older:
             return False
         request = summary_request(self._history[0], older, self._window)
-        answer = await self._ask([request], (), aloud=False)
+        answer = await self._ask([request], (), stream_text=False)
         summary = answer.message.text.strip() or "(There is no summary. Look at the files.)"
         self._history = compacted(self._assignment.prompt, summary, newest)
-        self._telling.add(
-            Noticed(f"the conversation was too long for the model; a summary replaced {len(older)} messages")
+        self._events.notice(
+            f"the conversation was too long for the model; a summary replaced {len(older)} messages"
         )
         return True
 
@@ -147,7 +140,7 @@ class Turn:
             return self.outcome("refused")
         self._history.append(_as_sent_back(message, calls))
         if calls:
-            return await self._answer_calls(calls)
+            return await self._run_calls(calls)
         if message.finish == "length":
             return self._remind(_CUT, "finished")
         if not text:
@@ -166,63 +159,58 @@ class Turn:
         self._history.append(UserMessage(reminder))
         return None
 
-    async def _answer_calls(self, calls: list[_Call]) -> Outcome | None:
+    async def _run_calls(self, calls: list[_Call]) -> Outcome | None:
         for call in calls:
             if call.name == _DELIVER and call.arguments is not None:
                 return self.outcome("finished", call.arguments)
-        announced = (
-            ToolStarted(call.asked.call_id, call.name, shown(call.raw))
-            for call in calls
-            if not self._is_delivery(call)
-        )
-        self._telling.add(*announced)
-        await self._telling.flush()
+        for call in calls:
+            if not self._is_delivery(call):
+                self._events.tool_started(call.asked.call_id, call.name, call.raw)
+        await self._events.flush()  # a tool may run for minutes: that it started is stored before
         tasks = [asyncio.create_task(self._run_call(call)) for call in calls]
         try:
-            answers = await asyncio.gather(*tasks)
+            outputs = await asyncio.gather(*tasks)
         finally:
-            # After a fault or a cancellation no tool may be left running. A second cancel would break
-            # into the tidying up of the first.
+            # After a fault or a cancellation no tool may be left running. A second cancel would interrupt
+            # the cleanup of the first.
             for task in tasks:
                 if not task.cancelling():
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         results = [
-            ToolResult(call.asked.call_id, call.name, answer.output)
-            for call, answer in zip(calls, answers, strict=True)
+            ToolResult(call.asked.call_id, call.name, output.output)
+            for call, output in zip(calls, outputs, strict=True)
         ]
         self._check_excess()
         times = self._repetition.times([call.asked for call in calls], results)
         if times >= REMARK_AT:
             results[-1] = replace(results[-1], output=results[-1].output + remark(times))
-            self._telling.add(Noticed(f"the agent did the same thing with the same result {times} times"))
+            self._events.notice(f"the agent did the same thing with the same result {times} times")
         self._history.append(ToolResults(tuple(results)))
         return self.outcome("repetition") if times >= END_AT else None
 
-    async def _run_call(self, call: _Call) -> ToolAnswer:
+    async def _run_call(self, call: _Call) -> ToolOutput:
         if self._is_delivery(call):
-            self._telling.add(Noticed(f"the agent's result was not accepted: {call.problem}"))
-            return ToolAnswer(False, call.problem)
+            self._events.notice(f"the agent's result was not accepted: {call.problem}")
+            return ToolOutput(False, call.problem)
         started = time.perf_counter()
         if call.arguments is None:
-            answer = ToolAnswer(False, call.problem)
+            output = ToolOutput(False, call.problem)
         else:
-            answer = await self._bench.use(self._tools[call.name], call.arguments)
-        answer = replace(answer, output=clip(answer.output))
-        self._telling.add(
-            ToolFinished(
-                call.asked.call_id,
-                call.name,
-                answer.ok,
-                answer.output,
-                time.perf_counter() - started,
-                answer.exit_code,
-            )
+            output = await self._tool_runner.run(self._tools[call.name], call.arguments)
+        output = replace(output, output=clip(output.output))
+        self._events.tool_completed(
+            call.asked.call_id,
+            call.name,
+            ok=output.ok,
+            output=output.output,
+            duration_seconds=time.perf_counter() - started,
+            exit_code=output.exit_code,
         )
-        return answer
+        return output
 
     def _check_excess(self) -> None:
-        if (excess := self._telling.excess) is not None:
+        if (excess := self._events.excess) is not None:
             raise excess
 
     def _is_delivery(self, call: _Call) -> bool:
@@ -243,7 +231,7 @@ class Turn:
         try:
             return _Call(asked, raw, model.model_validate(raw))
         except ValidationError as error:
-            return _Call(asked, raw, problem=problems(error))
+            return _Call(asked, raw, problem=validation_message(error))
 
     def _arguments_of(self, tool: str) -> type[BaseModel] | None:
         if tool == _DELIVER:
@@ -251,9 +239,9 @@ class Turn:
         return self._tools[tool].arguments if tool in self._tools else None
 
     async def _ask(
-        self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, aloud: bool = True
+        self, messages: Sequence[Message], offers: Sequence[ToolOffer], *, stream_text: bool = True
     ) -> Completion:
-        """One answer of the model, trying again what usually goes away."""
+        """One response of the model; faults that usually pass are retried."""
         call = ModelCall(
             model=self._assignment.model,
             messages=messages,
@@ -264,33 +252,33 @@ class Turn:
         )
         while True:
             try:
-                answer = await self._call(call, aloud)
+                answer = await self._call(call, stream_text)
             except JourneymanError as error:
-                wait = wait_before_retry(
-                    error, call.attempt, base_seconds=self._retry_base_seconds, chance=random.random()
+                wait = model_retry_delay(
+                    error, call.attempt, base_seconds=self._retry_base_seconds, jitter=random.random()
                 )
                 if wait is None:
                     raise
                 call = replace(call, attempt=call.attempt + 1)
-                coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {ATTEMPTS})"
-                self._telling.add(Noticed(f"{error.message}; {coming}", round(wait, 1)))
+                coming = f"trying again in {wait:.1f} s (attempt {call.attempt} of {MAX_ATTEMPTS})"
+                self._events.notice(f"{error.message}; {coming}", round(wait, 1))
                 await asyncio.sleep(wait)
                 continue
-            self._usage = _sum(self._usage, answer.usage)
+            self._usage += answer.usage
             notice = answer.message.notice
             if notice and notice not in self._reminded:
                 self._reminded.add(notice)
-                self._telling.add(Noticed(notice))
-            self._telling.add(ModelCalled(call.model, answer.usage, answer.duration_seconds))
+                self._events.notice(notice)
+            self._events.model_called(call.model, answer.usage, answer.duration_seconds)
             return answer
 
-    async def _call(self, call: ModelCall, aloud: bool) -> Completion:
+    async def _call(self, call: ModelCall, stream_text: bool) -> Completion:
         async with aclosing(self._gateway.stream(call)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Completion):
                     return piece
-                if aloud:
-                    await self._telling.say(piece)
+                if stream_text:
+                    await self._events.text(piece)
                     self._check_excess()
         raise AgentFailed(f"{call.model} ended without an answer", hint="This is a fault of the gateway.")
 
@@ -315,13 +303,3 @@ def _as_sent_back(message: AssistantMessage, calls: list[_Call]) -> AssistantMes
         for call in calls
     )
     return replace(message, calls=mended)
-
-
-def _sum(spent: Usage, more: Usage) -> Usage:
-    known = spent.cost_usd is not None and more.cost_usd is not None
-    return Usage(
-        spent.tokens_in + more.tokens_in,
-        spent.tokens_out + more.tokens_out,
-        spent.tokens_cache_read + more.tokens_cache_read,
-        (spent.cost_usd or 0.0) + (more.cost_usd or 0.0) if known else None,
-    )

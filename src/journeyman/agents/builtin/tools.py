@@ -1,28 +1,26 @@
-"""The built-in agent's tools. Each runs in the sandbox; none touches this machine.
+"""The built-in agent's tools. Each runs in the sandbox; none touches the host.
 
-A tool that fails answers with what went wrong, so that the model can do better. Only a lost sandbox
-is an error, because no answer could help with it.
+A tool that fails returns what went wrong, so that the model can do better. Only a lost sandbox is raised,
+because nothing the model does could help with it.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from journeyman.agents.limits import MAX_OUTPUT_CHARACTERS
 from journeyman.sandboxes.base import Sandbox
 
 MAX_FILE_BYTES = 2_000_000
 MAX_WRITE_CHARACTERS = 1_000_000
 DEFAULT_COMMAND_SECONDS = 120.0
 DEFAULT_READ_LINES = 2000
-MAX_OUTPUT_CHARACTERS = 30_000
-"""Of one tool's answer; head and tail are kept, for the cause is often at one end."""
 
 _LONGEST_LINE = 5000
-_ROOM_FOR_REMARKS = 500
+_RESERVED_FOR_NOTES = 500
 
 _SEARCH = """
 if command -v rg >/dev/null 2>&1; then
@@ -34,19 +32,10 @@ exec grep -rnIE --exclude-dir=.git -e "$1" -- "$2"
 
 
 @dataclass(frozen=True)
-class ToolAnswer:
+class ToolOutput:
     ok: bool
     output: str
     exit_code: int | None = None
-
-
-def clip(text: str, limit: int = MAX_OUTPUT_CHARACTERS) -> str:
-    """The text, or its head and tail when it is longer than the limit."""
-    text = text.replace("\0", "�")
-    if len(text) <= limit:
-        return text
-    head, tail = limit * 2 // 3, limit // 3
-    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
 
 
 def _without_nul(text: str) -> str:
@@ -106,11 +95,11 @@ class Search(_Arguments):
 class Tool:
     name: str
     arguments: type[_Arguments]
-    run: Callable[["Workbench", Any], Awaitable[ToolAnswer]]
+    run: Callable[["ToolRunner", Any], Awaitable[ToolOutput]]
     writes: bool = False
 
 
-class Workbench:
+class ToolRunner:
     """The tools of one turn, at one sandbox."""
 
     def __init__(self, sandbox: Sandbox, *, longest_command_seconds: float) -> None:
@@ -118,40 +107,40 @@ class Workbench:
         self.longest_command_seconds = longest_command_seconds
         self._writing = asyncio.Lock()
 
-    async def use(self, tool: Tool, arguments: BaseModel) -> ToolAnswer:
+    async def run(self, tool: Tool, arguments: BaseModel) -> ToolOutput:
         try:
             if not tool.writes:
                 return await tool.run(self, arguments)
-            # Edits of one answer run at once; two of them to the same file must not lose one another.
+            # The tool calls of one message run concurrently; two edits of a file must not lose one another.
             async with self._writing:
                 return await tool.run(self, arguments)
         except OSError as error:
             path = getattr(arguments, "path", "")
-            return ToolAnswer(False, f"{path}: {error.strerror or error}")
+            return ToolOutput(False, f"{path}: {error.strerror or error}")
 
 
-async def _shell(bench: Workbench, arguments: Shell) -> ToolAnswer:
+async def _shell(runner: ToolRunner, arguments: Shell) -> ToolOutput:
     asked = arguments.timeout_seconds or DEFAULT_COMMAND_SECONDS
-    seconds = min(asked, bench.longest_command_seconds)
-    done = await bench.sandbox.execute_command(arguments.command, timeout=seconds)
+    seconds = min(asked, runner.longest_command_seconds)
+    done = await runner.sandbox.execute_command(arguments.command, timeout=seconds)
     ending = (
         f"[ended after {seconds:g} seconds: time limit]"
         if done.timed_out
         else f"[exit code {done.exit_code}]"
     )
-    return ToolAnswer(done.ok, f"{done.output.rstrip()}\n{ending}".lstrip(), done.exit_code)
+    return ToolOutput(done.ok, f"{done.output.rstrip()}\n{ending}".lstrip(), done.exit_code)
 
 
-async def _read_file(bench: Workbench, arguments: ReadFile) -> ToolAnswer:
-    content = await bench.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES)
+async def _read_file(runner: ToolRunner, arguments: ReadFile) -> ToolOutput:
+    content = await runner.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES)
     if b"\0" in content[:8192]:
-        return ToolAnswer(False, f"{arguments.path} is a binary file")
+        return ToolOutput(False, f"{arguments.path} is a binary file")
     if not content:
-        return ToolAnswer(True, "[the file is empty]")
+        return ToolOutput(True, "[the file is empty]")
     lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
     first = arguments.offset - 1
     if first >= len(lines):
-        return ToolAnswer(False, f"{arguments.path} has only {len(lines)} lines")
+        return ToolOutput(False, f"{arguments.path} has only {len(lines)} lines")
     numbered = _numbered(lines[first : first + arguments.limit], first + 1)
     last = first + len(numbered)
     text = "\n".join(numbered)
@@ -162,13 +151,13 @@ async def _read_file(bench: Workbench, arguments: ReadFile) -> ToolAnswer:
         text += (
             f"\n[only the first {MAX_FILE_BYTES:,} bytes of the file can be read; use a command for the rest]"
         )
-    return ToolAnswer(True, text)
+    return ToolOutput(True, text)
 
 
 def _numbered(lines: Sequence[str], first: int) -> list[str]:
     """Lines with their numbers, as many as one answer can hold; of a very long line only the beginning."""
     numbered: list[str] = []
-    room = MAX_OUTPUT_CHARACTERS - _ROOM_FOR_REMARKS
+    room = MAX_OUTPUT_CHARACTERS - _RESERVED_FOR_NOTES
     for number, line in enumerate(lines, start=first):
         shown = f"{number}\t{line[:_LONGEST_LINE]}"
         if len(line) > _LONGEST_LINE:
@@ -180,20 +169,20 @@ def _numbered(lines: Sequence[str], first: int) -> list[str]:
     return numbered
 
 
-async def _write_file(bench: Workbench, arguments: WriteFile) -> ToolAnswer:
+async def _write_file(runner: ToolRunner, arguments: WriteFile) -> ToolOutput:
     content = arguments.content.encode()
-    await bench.sandbox.write_file(arguments.path, content)
-    return ToolAnswer(True, f"wrote {len(content):,} bytes to {arguments.path}")
+    await runner.sandbox.write_file(arguments.path, content)
+    return ToolOutput(True, f"wrote {len(content):,} bytes to {arguments.path}")
 
 
-async def _edit_file(bench: Workbench, arguments: EditFile) -> ToolAnswer:
-    content = await bench.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES + 1)
+async def _edit_file(runner: ToolRunner, arguments: EditFile) -> ToolOutput:
+    content = await runner.sandbox.read_file(arguments.path, limit=MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
-        return ToolAnswer(False, f"{arguments.path} is too large to edit; use a command")
+        return ToolOutput(False, f"{arguments.path} is too large to edit; use a command")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        return ToolAnswer(False, f"{arguments.path} is not UTF-8 text; use a command")
+        return ToolOutput(False, f"{arguments.path} is not UTF-8 text; use a command")
     if "\r\n" in text and "\r\n" not in arguments.old:
         # Models write plain line breaks; the file keeps its own.
         arguments = arguments.model_copy(
@@ -204,11 +193,11 @@ async def _edit_file(bench: Workbench, arguments: EditFile) -> ToolAnswer:
         )
     problem = _why_not(text, arguments)
     if problem:
-        return ToolAnswer(False, problem)
+        return ToolOutput(False, problem)
     count = text.count(arguments.old)
     changed = text.replace(arguments.old, arguments.new)
-    await bench.sandbox.write_file(arguments.path, changed.encode())
-    return ToolAnswer(
+    await runner.sandbox.write_file(arguments.path, changed.encode())
+    return ToolOutput(
         True, f"replaced {count} {'occurrence' if count == 1 else 'occurrences'} in {arguments.path}"
     )
 
@@ -234,16 +223,16 @@ def _nearest(text: str, old: str) -> str:
     return ""
 
 
-async def _search(bench: Workbench, arguments: Search) -> ToolAnswer:
-    done = await bench.sandbox.execute_command(
+async def _search(runner: ToolRunner, arguments: Search) -> ToolOutput:
+    done = await runner.sandbox.execute_command(
         ["bash", "-c", _SEARCH, "search", arguments.pattern, arguments.path],
-        timeout=min(60.0, bench.longest_command_seconds),
+        timeout=min(60.0, runner.longest_command_seconds),
     )
     if done.exit_code == 1 and not done.output.strip():
-        return ToolAnswer(True, "[no matches]")
+        return ToolOutput(True, "[no matches]")
     if done.timed_out:
-        return ToolAnswer(False, f"{done.output}\n[the search took too long; narrow the path]")
-    return ToolAnswer(done.ok, done.output, done.exit_code)
+        return ToolOutput(False, f"{done.output}\n[the search took too long; narrow the path]")
+    return ToolOutput(done.ok, done.output, done.exit_code)
 
 
 TOOLS: dict[str, Tool] = {
@@ -256,21 +245,3 @@ TOOLS: dict[str, Tool] = {
         Tool("search", Search, _search),
     )
 }
-
-
-@cache
-def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """A JSON schema without the titles that pydantic adds: tokens that tell a model nothing."""
-
-    def bare(node: Any, *, names: bool = False) -> Any:
-        if isinstance(node, dict):
-            return {
-                key: bare(value, names=key in ("properties", "$defs"))
-                for key, value in node.items()
-                if names or key != "title" or not isinstance(value, str)
-            }
-        return [bare(item) for item in node] if isinstance(node, list) else node
-
-    schema: dict[str, Any] = bare(model.model_json_schema())
-    schema.pop("description", None)
-    return schema

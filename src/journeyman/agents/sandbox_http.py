@@ -1,4 +1,4 @@
-"""HTTP to a server that listens inside a sandbox, over connections that the sandbox hands out."""
+"""HTTP to a server that listens inside a sandbox, over connections that the sandbox opens."""
 
 import asyncio
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from journeyman.sandboxes.base import Sandbox
 _CHUNK = 65_536
 
 
-def pool_into(sandbox: Sandbox) -> httpcore2.AsyncConnectionPool:
+def connection_pool_into(sandbox: Sandbox) -> httpcore2.AsyncConnectionPool:
     """Connections to `http://127.0.0.1:PORT` of the sandbox."""
     return httpcore2.AsyncConnectionPool(network_backend=_Backend(sandbox))
 

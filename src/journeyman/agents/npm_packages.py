@@ -1,8 +1,8 @@
-"""Coding agents that others make, each installed at exactly one version.
+"""Coding agents of other makers as npm packages, each installed at exactly one version.
 
-npm compares every file with the hashes of the lock that ships with Journeyman, and runs no script of the
-packages: the first time that a program of theirs runs, it does so in a jail. A version has a directory of
-its own, which appears when it is whole, so orders that run keep what they began with.
+npm checks every file against the lock file that ships with Journeyman, and runs no script of the packages:
+the first time that one of their programs runs is in the jail. A version has a directory of its own, which
+is renamed into place when it is complete, so running orders keep the version that they started with.
 """
 
 import fcntl
@@ -93,31 +93,31 @@ PACKAGES = {
 }
 
 
-class Installs:
-    """Where agents are installed, and which of them are whole."""
+class NpmPackages:
+    """Installs agents, and knows which are installed and how to start them."""
 
     def __init__(self, settings: Settings) -> None:
         self._directory = (settings.agents_directory or settings.home / "agents").absolute()
         self._search_path = search_path(settings.sandbox_paths)
 
-    def place(self, name: str) -> Path:
+    def directory_of(self, name: str) -> Path:
         """The directory that holds everything of an agent."""
         return self._directory / name / PACKAGES[name].version
 
     def command(self, name: str) -> list[str]:
-        """What starts an agent."""
+        """The command line of an agent's program."""
         package = PACKAGES[name]
-        program = str(self.place(name) / "node_modules" / package.programs[_processor()])
+        program = str(self.directory_of(name) / "node_modules" / package.programs[_processor()])
         return ["node", program] if package.needs_node else [program]
 
     def about(self, name: str, providers: tuple[str, ...]) -> About:
-        return About(providers, PACKAGES[name].version, (self.place(name),), keeps_sessions=True)
+        return About(providers, PACKAGES[name].version, (self.directory_of(name),), keeps_sessions=True)
 
     def readiness(self, name: str) -> Readiness:
         package = PACKAGES[name]
         if _processor() not in package.programs:
             return Readiness(False, f"There is no {name} for a processor of the kind {_processor()}.")
-        if not self.place(name).is_dir():
+        if not self.directory_of(name).is_dir():
             return Readiness(False, f"Install it: jm agents install {name}.")
         if package.needs_node and not shutil.which("node", path=self._search_path):
             return Readiness(False, _NODE)
@@ -131,20 +131,20 @@ class Installs:
             )
         if _processor() not in PACKAGES[name].programs:
             raise AgentFailed(f"{name} cannot be installed here", hint=self.readiness(name).needs)
-        with self._alone():
-            if self.place(name).is_dir():
+        with self._locked():
+            if self.directory_of(name).is_dir():
                 return False
             with tempfile.TemporaryDirectory(dir=self._directory, prefix=f".{name}-") as fresh:
-                place = Path(fresh) / "whole"
+                place = Path(fresh) / "complete"
                 shutil.copytree(_LOCKS / name, place)
                 _npm_install(place, name)
-                self.place(name).parent.mkdir(exist_ok=True)
-                place.rename(self.place(name))
+                self.directory_of(name).parent.mkdir(exist_ok=True)
+                place.rename(self.directory_of(name))
         return True
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other installation goes on; what a dead one left is removed."""
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of installations, and remove what an interrupted one left."""
         self._directory.mkdir(parents=True, exist_ok=True)
         with (self._directory / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -25,7 +25,7 @@ _SEQUENCES = re.compile(
 _HIDDEN = frozenset("\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u2060\ufeff\u061c")
 
 
-def plain(text: str) -> str:
+def strip_controls(text: str) -> str:
     """Text without escape sequences, control characters and marks that change its direction."""
     return "".join(filter(_is_visible, _SEQUENCES.sub("", text)))
 
@@ -38,13 +38,13 @@ def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in ("Cc", "Cs")
 
 
-def line(text: str) -> str:
+def one_line(text: str) -> str:
     """The same on one line."""
-    return " ".join(plain(text).split())
+    return " ".join(strip_controls(text).split())
 
 
 def short(text: str, width: int = 80) -> str:
-    one = line(text)
+    one = one_line(text)
     return one if len(one) <= width else one[: width - 1] + "…"
 
 
@@ -73,17 +73,17 @@ def tell_error(error: JourneymanError, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps(told) + "\n")
         return
     out = console(err=True)
-    out.print(styled(("Error: ", "bold red"), plain(error.message)))
+    out.print(styled(("Error: ", "bold red"), strip_controls(error.message)))
     if error.hint:
-        out.print(styled(("What to do: ", "bold"), plain(error.hint)))
+        out.print(styled(("What to do: ", "bold"), strip_controls(error.hint)))
 
 
 def warn(text: str) -> None:
-    console(err=True).print(styled(("Warning: ", "bold yellow"), plain(text)))
+    console(err=True).print(styled(("Warning: ", "bold yellow"), strip_controls(text)))
 
 
 def note(text: str) -> None:
-    console(err=True).print(styled((plain(text), "dim")))
+    console(err=True).print(styled((strip_controls(text), "dim")))
 
 
 def seconds(value: float) -> str:

@@ -8,19 +8,19 @@ from rich.table import Table
 from rich.text import Text
 
 from journeyman.cli.client import Client, order_path
-from journeyman.cli.screen import (
+from journeyman.cli.terminal import (
     clock,
     console,
     counted,
     kept,
     lasted,
-    line,
     money,
     note,
-    plain,
+    one_line,
     print_json,
     print_json_line,
     short,
+    strip_controls,
     styled,
     warn,
 )
@@ -69,7 +69,7 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
     out.print(styled((order["agent_work_order_id"], "bold"), "  ", short(order["title"], 100)))
     for name, value in _facts(order).items():
         if value:
-            out.print(styled((f"  {name:<13}", "dim"), line(value)))
+            out.print(styled((f"  {name:<13}", "dim"), one_line(value)))
     if steps:
         _print_table(("STEP", "STATUS", "ATTEMPTS", "TOKENS", "COST"), [_step_row(step) for step in steps])
     if len(cost["by_model"]) > 1 or len(cost["by_agent"]) > 1:
@@ -84,7 +84,7 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
 
 def _cost_row(cost: dict[str, Any], name: str) -> tuple[str | Text, ...]:
     tokens = f"{cost['tokens_in']}/{cost['tokens_out']}"
-    return (line(name), str(cost["calls"]), tokens, money(cost["cost_usd"]))
+    return (one_line(name), str(cost["calls"]), tokens, money(cost["cost_usd"]))
 
 
 def _facts(order: dict[str, Any]) -> dict[str, str]:
@@ -115,7 +115,7 @@ def _facts(order: dict[str, Any]) -> dict[str, str]:
 def _step_row(step: dict[str, Any]) -> tuple[str | Text, ...]:
     tokens = f"{step['tokens_in']}/{step['tokens_out']}" if step["tokens_in"] else ""
     cost = money(step["cost_usd"]) if step["tokens_in"] else ""
-    return (line(step["step"]), _status(step["status"]), str(step["attempts"]), tokens, cost)
+    return (one_line(step["step"]), _status(step["status"]), str(step["attempts"]), tokens, cost)
 
 
 def logs(settings: Settings, order_id: str, *, follow: bool, as_json: bool) -> int:
@@ -167,7 +167,7 @@ def diff(settings: Settings, order_id: str, *, as_json: bool) -> None:
         sys.stdout.write(answer["diff"])
     else:
         out = console()
-        for one in plain(answer["diff"]).splitlines():
+        for one in strip_controls(answer["diff"]).splitlines():
             style = {"+": "green", "-": "red", "@": "cyan"}.get(one[:1], "")
             out.print(Text(one, style))
 
@@ -183,7 +183,7 @@ def commands(settings: Settings, order_id: str, *, as_json: bool) -> None:
         note("The repository brings no commands, or the order has not begun.")
         return
     rows = [
-        (line(f"/{one['name']} {one['argument_hint']}".rstrip()), short(one["description"], 100))
+        (one_line(f"/{one['name']} {one['argument_hint']}".rstrip()), short(one["description"], 100))
         for one in answer["commands"]
     ]
     _print_table(("COMMAND", ""), rows)
@@ -200,7 +200,9 @@ def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
     for one in answer[noun]:
         about = one["needs"] or one.get("description", "")
         name = f"{one['name']} {one.get('version') or ''}".strip() if noun == "agents" else one["name"]
-        rows.append((line(name), Text("ready", "green") if one["ready"] else "not ready", short(about, 100)))
+        rows.append(
+            (one_line(name), Text("ready", "green") if one["ready"] else "not ready", short(about, 100))
+        )
     _print_table((noun.upper().removesuffix("S"), "STATE", ""), rows)
 
 

@@ -2,17 +2,17 @@
 
 import typer
 
-from journeyman.agents.installs import PACKAGES, Installs
-from journeyman.cli.screen import print_json_line
+from journeyman.agents.npm_packages import PACKAGES, NpmPackages
+from journeyman.cli.terminal import print_json_line
 from journeyman.settings import Settings
 
 
 def install(settings: Settings, names: list[str], *, as_json: bool) -> None:
     """Each is told as soon as it is there; with JSON, on a line of its own."""
-    installs = Installs(settings)
+    packages = NpmPackages(settings)
     for name in names:
-        is_new = installs.install(name)
-        version, needs = PACKAGES[name].version, installs.readiness(name).needs
+        is_new = packages.install(name)
+        version, needs = PACKAGES[name].version, packages.readiness(name).needs
         if as_json:
             print_json_line({"name": name, "version": version, "is_new": is_new, "needs": needs})
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from journeyman.cli.client import Client
-from journeyman.cli.screen import note
+from journeyman.cli.terminal import note
 from journeyman.errors import Transient
 from journeyman.settings import Settings
 

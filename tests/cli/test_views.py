@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.cli.screen import plain, seconds
+from journeyman.cli.terminal import seconds, strip_controls
 from journeyman.events.types import CommandProblem, FoundCommand, RepositoryCommandsFound
 from tests.api.parts import Api
 from tests.cli.jm import JM, Terminal
@@ -197,7 +197,7 @@ async def test_an_unknown_setting_is_told_before_anything_happens(terminal: Term
     ],
 )
 def test_text_of_others_is_made_harmless(hostile: str, harmless: str) -> None:
-    assert plain(hostile) == harmless
+    assert strip_controls(hostile) == harmless
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.agents.installs import PACKAGES, Installs
-from journeyman.cli import installing
+from journeyman.agents.npm_packages import PACKAGES, NpmPackages
+from journeyman.cli import install
 from journeyman.errors import InvalidInput
 from journeyman.settings import Settings
 from tests.agents.installed import INSTALLED
@@ -27,14 +27,14 @@ def jm(*arguments: str, directory: Path, path: str) -> subprocess.CompletedProce
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_every_agent_is_installed_for_these_tests(name: str, home: Path) -> None:
-    installs = Installs(Settings(home=home, agents_directory=INSTALLED))
-    assert installs.readiness(name).ready, "run scripts/setup.sh test"
-    assert Path(installs.command(name)[-1]).is_file()
-    assert not installs.install(name)
+    packages = NpmPackages(Settings(home=home, agents_directory=INSTALLED))
+    assert packages.readiness(name).ready, "run scripts/setup.sh test"
+    assert Path(packages.command(name)[-1]).is_file()
+    assert not packages.install(name)
 
 
 def test_an_agent_that_is_not_there_says_how_to_get_it(settings: Settings) -> None:
-    readiness = Installs(settings).readiness("codex")
+    readiness = NpmPackages(settings).readiness("codex")
     assert (readiness.ready, readiness.needs) == (False, "Install it: jm agents install codex.")
 
 
@@ -45,9 +45,9 @@ def test_an_installation_that_broke_off_is_not_taken_for_a_whole_one(
     left = directory / ".gemini-abc" / "whole" / "node_modules"
     left.mkdir(parents=True)
     settings = Settings(home=tmp_path, agents_directory=directory)
-    assert not Installs(settings).readiness("gemini").ready
-    installing.install(settings, ["gemini"], as_json=False)
-    assert Installs(settings).readiness("gemini").ready
+    assert not NpmPackages(settings).readiness("gemini").ready
+    install.install(settings, ["gemini"], as_json=False)
+    assert NpmPackages(settings).readiness("gemini").ready
     assert sorted(path.name for path in directory.iterdir()) == [".lock", "gemini"]
     said = capsys.readouterr().out
     assert "gemini 0.61.0 is installed." in said
@@ -79,4 +79,4 @@ def test_installing_twice_is_installing_once(tmp_path: Path) -> None:
 
 def test_an_agent_that_nobody_packaged_is_refused_by_name(settings: Settings) -> None:
     with pytest.raises(InvalidInput, match="hal9000"):
-        Installs(settings).install("hal9000")
+        NpmPackages(settings).install("hal9000")
