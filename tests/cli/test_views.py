@@ -41,23 +41,6 @@ async def test_a_list_is_narrowed_by_its_options(terminal: Terminal, order_id: s
     assert (await terminal.run("list", "--status", "lost")).code == 2
 
 
-async def test_every_command_prints_one_json_document(terminal: Terminal, order_id: str) -> None:
-    expected = {
-        ("show", order_id): "steps",
-        ("logs", order_id): "log_entries",
-        ("diff", order_id): "diff",
-        ("commands", order_id): "commands",
-        ("models",): "models",
-        ("agents",): "agents",
-        ("workflows",): "workflows",
-        ("list",): "agent_work_orders",
-    }
-    for command, key in expected.items():
-        done = await terminal.run(*command, "--json")
-        assert done.code == 0, done.err
-        assert key in json.loads(done.out)
-
-
 async def test_the_commands_of_a_repository_are_listed_with_what_is_wrong(
     api: Api, terminal: Terminal, order_id: str
 ) -> None:

@@ -1,7 +1,7 @@
 """Start a server in the background when none answers.
 
-It outlives the command that started it: an order goes on when its terminal is closed. Its output is
-in the home, and its process id is told, so that it can be stopped.
+It outlives the command that started it: an order continues when its terminal is closed. Its output is
+in the home, and its process id is printed, so that it can be stopped.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ from journeyman.settings import Settings
 _START_SECONDS = 60.0
 _LOOK_EVERY_SECONDS = 0.1
 _GRACE_SECONDS = 10.0
-"""A server that ends at once may have met another one that is still starting: that one gets this long."""
+"""A server that exits at once may have found another one starting: that one gets this long."""
 
 
 def ensure_server(settings: Settings) -> None:

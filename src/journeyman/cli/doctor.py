@@ -44,7 +44,7 @@ _SIGNS: dict[State, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthCheck:
     name: str
     state: State
     """`optional` is something that work is possible without."""
@@ -69,67 +69,67 @@ def examine(settings: Settings, *, as_json: bool) -> int:
     return 0 if good else 1
 
 
-def _git(_settings: Settings) -> Finding:
+def _git(_settings: Settings) -> HealthCheck:
     hint = "Install git 2.39 or newer, for example with `apt-get install git`."
     if shutil.which("git") is None:
-        return Finding("git", "missing", "there is no git on the PATH", hint)
-    told = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        return HealthCheck("git", "missing", "there is no git on the PATH", hint)
+    found = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     numbers = tuple(
-        int(part) for part in told.removeprefix("git version ").split(".")[:2] if part.isdecimal()
+        int(part) for part in found.removeprefix("git version ").split(".")[:2] if part.isdecimal()
     )
     if numbers < (2, 39):
-        return Finding("git", "missing", f"{told or 'git'} is too old", hint)
-    return Finding("git", "good", told)
+        return HealthCheck("git", "missing", f"{found or 'git'} is too old", hint)
+    return HealthCheck("git", "good", found)
 
 
-def _sandbox(settings: Settings) -> Finding:
+def _sandbox(settings: Settings) -> HealthCheck:
     ready = asyncio.run(sandboxes_of(settings).readiness())
     if not ready.ready:
-        return Finding("sandbox", "missing", "no sandbox can be opened", ready.needs)
+        return HealthCheck("sandbox", "missing", "no sandbox can be opened", ready.needs)
     if settings.local_isolation == "none":
-        return Finding(
+        return HealthCheck(
             "sandbox",
             "optional",
             "agents run WITHOUT isolation, as the user of the server",
             "Unset JOURNEYMAN_LOCAL_ISOLATION to run them in a bubblewrap jail.",
         )
-    return Finding("sandbox", "good", "bubblewrap")
+    return HealthCheck("sandbox", "good", "bubblewrap")
 
 
-def _home(settings: Settings) -> Finding:
+def _home(settings: Settings) -> HealthCheck:
     home, chmod = settings.home, f"chmod 700 {shlex.quote(str(settings.home))}"
     try:
         if not home.exists():
-            return Finding("home", "good", f"{home} will be made at the first start")
+            return HealthCheck("home", "good", f"{home} will be made at the first start")
         if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if found := exposed_paths(home):
             names = ", ".join(path.name for path in found)
-            return Finding(
+            return HealthCheck(
                 "home", "optional", f"others may read {names}", f"Run `{chmod}`, or start the server."
             )
         free = shutil.disk_usage(home).free
     except OSError as error:
         hint = f"Run `sudo chown -R $USER {shlex.quote(str(home))}`, or choose another JOURNEYMAN_HOME."
-        return Finding("home", "missing", f"{home} cannot be used: {error.strerror}", hint)
+        return HealthCheck("home", "missing", f"{home} cannot be used: {error.strerror}", hint)
     room = f"{free / 1e9:.1f} GB free at {home}"
     if free < _LEAST_FREE_BYTES:
-        return Finding("home", "missing", room, "Free some space: orders fail when it is full.")
-    return Finding("home", "good", room)
+        return HealthCheck("home", "missing", room, "Free some space: orders fail when it is full.")
+    return HealthCheck("home", "good", room)
 
 
-def _leftovers(settings: Settings) -> Finding:
+def _leftovers(settings: Settings) -> HealthCheck:
     """What orders left and no server could delete."""
     try:
         found = [path for room in _ROOMS for path in undeletable(settings.home / room / TRASH)]
     except OSError as error:
-        return Finding(
+        return HealthCheck(
             "leftovers", "optional", f"cannot be looked for: {error.strerror}", "See the home above."
         )
     if not found:
-        return Finding("leftovers", "good", "none")
+        return HealthCheck("leftovers", "good", "none")
     where = ", ".join(sorted({str(path.parent) for path in found}))
-    return Finding(
+    return HealthCheck(
         "leftovers",
         "optional",
         f"{len(found)} set aside in {where}, because they could not be deleted",
@@ -138,7 +138,7 @@ def _leftovers(settings: Settings) -> Finding:
     )
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> HealthCheck:
     try:
         address = database_url(settings.database_url, settings.home)
         if not settings.is_sqlite:
@@ -154,16 +154,18 @@ def _database(settings: Settings) -> Finding:
         ]
         file = settings.home / DATABASES[0]
         if not file.exists() or file.stat().st_size == 0:
-            return Finding("database", "good", "SQLite in the home, made at the first start")
+            return HealthCheck("database", "good", "SQLite in the home, made at the first start")
         with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as tables:
             version = _version(tables.execute)
     except JourneymanError as error:
-        return Finding("database", "missing", error.message, error.hint)
+        return HealthCheck("database", "missing", error.message, error.hint)
     except (sqlite3.Error, OSError) as error:
-        return Finding("database", "missing", str(error), "Set JOURNEYMAN_HOME to a directory you may write.")
+        return HealthCheck(
+            "database", "missing", str(error), "Set JOURNEYMAN_HOME to a directory you may write."
+        )
     except psycopg.Error as error:
         hint = "Check DATABASE_URL, and that the server it names is running."
-        return Finding("database", "missing", one_line(str(error)), hint)
+        return HealthCheck("database", "missing", one_line(str(error)), hint)
     return _of_version(
         "SQLite in the home" + ("" if all(whole) else ", too large to check to its end"), version
     )
@@ -177,71 +179,71 @@ def _version(execute: Callable[..., Any]) -> str | None:
         return None
 
 
-def _of_version(where: str, version: str | None) -> Finding:
+def _of_version(where: str, version: str | None) -> HealthCheck:
     newest = newest_version()
     if version is not None and version > newest:
-        return Finding(
+        return HealthCheck(
             "database",
             "missing",
             f"{where}, of a newer Journeyman: tables {version}, known are {newest}",
             "Install that version again, or put a backup from before its upgrade in place.",
         )
     if version is None or version < newest:
-        return Finding("database", "good", f"{where}; the next start brings its tables to {newest}")
-    return Finding("database", "good", f"{where}, tables {version}")
+        return HealthCheck("database", "good", f"{where}; the next start brings its tables to {newest}")
+    return HealthCheck("database", "good", f"{where}, tables {version}")
 
 
-def _agents(settings: Settings) -> list[Finding]:
+def _agents(settings: Settings) -> list[HealthCheck]:
     """Each agent: whether it is installed, at which version, and whose keys it could use."""
     try:
         known = agents_of(settings)
     except JourneymanError as error:
-        return [Finding("agents", "missing", error.message, error.hint)]
+        return [HealthCheck("agents", "missing", error.message, error.hint)]
     keyed = {model.provider for model in Gateway(settings).models() if model.ready} - {"scripted"}
     return [asyncio.run(_agent(agent, keyed)) for agent in known.values()]
 
 
-async def _agent(agent: Agent, keyed: set[str]) -> Finding:
+async def _agent(agent: Agent, keyed: set[str]) -> HealthCheck:
     ready, about = await agent.readiness(), agent.about
     name = f"{agent.name} {about.version}".strip()
     if not ready.ready:
-        return Finding("agent", "optional", f"{name} cannot be used", ready.needs)
+        return HealthCheck("agent", "optional", f"{name} cannot be used", ready.needs)
     usable = sorted(keyed & set(about.providers))
     if not usable:
         keys = f"It needs a key for {' or '.join(p for p in about.providers if p != 'scripted')}."
-        return Finding("agent", "optional", f"{name} has no key to work with", keys)
-    return Finding("agent", "good", f"{name}, with models of {', '.join(usable)}")
+        return HealthCheck("agent", "optional", f"{name} has no key to work with", keys)
+    return HealthCheck("agent", "good", f"{name}, with models of {', '.join(usable)}")
 
 
-def _models(settings: Settings) -> Finding:
+def _models(settings: Settings) -> HealthCheck:
     if settings.small_model:
         try:
             Gateway(settings).check_model(settings.small_model)
         except JourneymanError as error:
-            return Finding("models", "optional", f"JOURNEYMAN_SMALL_MODEL: {error.message}", error.hint)
+            return HealthCheck("models", "optional", f"JOURNEYMAN_SMALL_MODEL: {error.message}", error.hint)
     keyed = sorted({model.provider for model in Gateway(settings).models() if model.ready} - {"scripted"})
     if not keyed:
-        return Finding(
+        return HealthCheck(
             "models",
             "optional",
             "no provider has a key; the built-in agent can only replay scripted/demo",
             "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.",
         )
     if not settings.model:
-        return Finding(
+        return HealthCheck(
             "models",
             "good",
             f"keys for {', '.join(keyed)}; no default model",
             "Set JOURNEYMAN_MODEL, or give --model with each order.",
         )
     small = f"; small {settings.small_model}" if settings.small_model else ""
-    return Finding("models", "good", f"keys for {', '.join(keyed)}; default {settings.model}{small}")
+    return HealthCheck("models", "good", f"keys for {', '.join(keyed)}; default {settings.model}{small}")
 
 
-def _github(settings: Settings) -> Finding:
+def _github(settings: Settings) -> HealthCheck:
     hint = "Set GITHUB_TOKEN to a token that may write contents and pull requests."
     if settings.github_token is None:
-        return Finding("github", "optional", "no token; repositories on this machine only", hint)
+        return HealthCheck("github", "optional", "no token; repositories on this machine only", hint)
     try:
         answer = httpx2.get(
             f"{settings.github_api_url.rstrip('/')}/user",
@@ -249,21 +251,21 @@ def _github(settings: Settings) -> Finding:
             timeout=10.0,
         )
     except httpx2.TransportError as error:
-        return Finding(
+        return HealthCheck(
             "github",
             "optional",
             f"{settings.github_api_url} cannot be reached: {error}",
             "Check the network.",
         )
     if answer.status_code != 200:
-        return Finding("github", "missing", f"GITHUB_TOKEN was refused ({answer.status_code})", hint)
-    return Finding("github", "good", f"signed in as {answer.json().get('login', 'somebody')}")
+        return HealthCheck("github", "missing", f"GITHUB_TOKEN was refused ({answer.status_code})", hint)
+    return HealthCheck("github", "good", f"signed in as {answer.json().get('login', 'somebody')}")
 
 
-def _server(settings: Settings) -> Finding:
+def _server(settings: Settings) -> HealthCheck:
     if Client(settings).answers():
-        return Finding("server", "good", f"answers at {settings.server_url}")
-    return Finding(
+        return HealthCheck("server", "good", f"answers at {settings.server_url}")
+    return HealthCheck(
         "server",
         "optional",
         f"none answers at {settings.server_url}",

@@ -1,4 +1,4 @@
-"""`jm agents install`: agents that others make, under terms that are the user's to accept."""
+"""`jm agents install`: agents of other makers, under terms that are the user's to accept."""
 
 import typer
 
@@ -8,7 +8,7 @@ from journeyman.settings import Settings
 
 
 def install(settings: Settings, names: list[str], *, as_json: bool) -> None:
-    """Each is told as soon as it is there; with JSON, on a line of its own."""
+    """Each is printed as soon as it is installed; with JSON, on a line of its own."""
     packages = NpmPackages(settings)
     for name in names:
         is_new = packages.install(name)
@@ -16,10 +16,10 @@ def install(settings: Settings, names: list[str], *, as_json: bool) -> None:
         if as_json:
             print_json_line({"name": name, "version": version, "is_new": is_new, "needs": needs})
         else:
-            _tell(name, is_new, needs)
+            _print_installed(name, is_new, needs)
 
 
-def _tell(name: str, is_new: bool, needs: str) -> None:
+def _print_installed(name: str, is_new: bool, needs: str) -> None:
     package = PACKAGES[name]
     typer.echo(f"{name} {package.version} {'is installed' if is_new else 'was installed already'}.")
     if is_new:

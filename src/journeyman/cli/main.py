@@ -4,15 +4,25 @@ Nothing heavy is imported before a command needs it, so that `jm --help` answers
 """
 
 import sys
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
+from journeyman.cli.help import GroupedCommands
+from journeyman.cli.order_request import (
+    AgentOption,
+    BudgetOption,
+    ModelOption,
+    OrderRequest,
+    repository_address,
+    takes_request,
+)
 from journeyman.errors import Conflict, JourneymanError
 
 app = typer.Typer(
     name="jm",
-    help="Hand it a work order, get back a draft pull request with proof.",
+    cls=GroupedCommands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -20,145 +30,76 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 agents_app = typer.Typer(rich_markup_mode=None)
-app.add_typer(agents_app, name="agents")
-
-OrderId = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `jm list` shows it.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
-Task = Annotated[str | None, typer.Argument(metavar="TASK", help="What is wanted; - reads it from stdin.")]
-Repository = Annotated[str, typer.Option("--repository", "-r", help="An address, or a directory.")]
-WaitingStep = Annotated[str | None, typer.Argument(help="Needed only when several steps wait.")]
-Comment = Annotated[str, typer.Option("--comment", help="Why; shown with the order.")]
-WorkflowName = Annotated[str | None, typer.Option("--workflow", help="See `jm workflows`.")]
-AgentName = Annotated[str | None, typer.Option("--agent", help="See `jm agents`.")]
-ModelName = Annotated[str | None, typer.Option("--model", help="As provider/model; see `jm models`.")]
-Sandbox = Annotated[str | None, typer.Option("--sandbox", help="git_worktree or git_branch.")]
-Budget = Annotated[float | None, typer.Option("--budget", min=0, help="US dollars that may be spent.")]
-Branch = Annotated[str | None, typer.Option("--branch", help="Name of the branch; made up when left out.")]
-Base = Annotated[str | None, typer.Option("--base", help="Branch to start from; else the default one.")]
-Issue = Annotated[int | None, typer.Option("--issue", min=1, help="GitHub issue that says what is wanted.")]
-Priority = Annotated[int | None, typer.Option("--priority", min=0, max=9, help="9 goes first.")]
 
 
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(help="Loopback address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 picks a free one.")] = None,
-    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Carry out orders too.")] = True,
-    as_json: AsJson = False,
+OrderArgument = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `jm list` shows it.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
+StepArgument = Annotated[str | None, typer.Argument(help="Needed only when several steps wait.")]
+CommentOption = Annotated[str, typer.Option("--comment", help="Why; shown with the order.")]
+
+ORDERS = "Work orders"
+CONTROL = "Change an order"
+CHOICES = "What can be chosen"
+SERVER = "Server"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jm {version('journeyman')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit."),
+    ] = False,
 ) -> None:
-    """Start the server, with a worker inside it."""
-    from journeyman import app as product
-    from journeyman.settings import load_settings
-
-    chosen = {"host": host, "port": port}
-    settings = load_settings().model_copy(
-        update={name: value for name, value in chosen.items() if value is not None}
-    )
-
-    def ready(url: str) -> None:
-        _say(f"Journeyman listens on {url}", {"url": url}, as_json)
-
-    product.serve(settings, worker=worker, on_ready=ready)
+    """Hand it a work order, get back a draft pull request with proof."""
 
 
-@app.command()
-def worker(as_json: AsJson = False) -> None:
-    """Carry out the orders of a shared PostgreSQL database; any number, on any machine."""
-    from journeyman import app as product
-    from journeyman.settings import load_settings
+@app.command(rich_help_panel=ORDERS)
+@takes_request
+def run(request: OrderRequest, as_json: JsonOption = False) -> None:
+    """Submit a task and watch it to the end.
 
-    def ready(name: str) -> None:
-        _say(f"Journeyman works as {name}", {"worker_id": name}, as_json)
-
-    product.work(load_settings(), on_ready=ready)
-
-
-@app.command()
-def migrate(as_json: AsJson = False) -> None:
-    """Bring the database up to date."""
-    from journeyman import app as product
-    from journeyman.settings import load_settings
-
-    product.migrate(load_settings())
-    _say("The database is up to date.", {"migrated": True}, as_json)
-
-
-def _say(text: str, document: dict[str, str | bool], as_json: bool) -> None:
-    from journeyman.cli.terminal import print_json_line
-
-    if as_json:
-        print_json_line(document)
-    else:
-        typer.echo(text)
-
-
-@app.command()
-def run(
-    task: Task = None,
-    repository: Repository = ".",
-    workflow: WorkflowName = None,
-    agent: AgentName = None,
-    model: ModelName = None,
-    sandbox: Sandbox = None,
-    budget: Budget = None,
-    branch: Branch = None,
-    base: Base = None,
-    issue: Issue = None,
-    priority: Priority = None,
-    as_json: AsJson = False,
-) -> None:
-    """Submit a task and watch it to the end; starts a server when none answers."""
+    Starts a server when none answers.
+    """
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
-    settings = load_settings()
-    order = orders.new_order(
-        task, repository, workflow, agent, model, sandbox, budget, branch, base, issue, priority
-    )
-    raise typer.Exit(orders.run(settings, order, as_json=as_json))
+    raise typer.Exit(orders.submit_and_watch(load_settings(), request, as_json=as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=ORDERS)
+@takes_request
 def submit(
-    task: Task = None,
-    repository: Repository = ".",
-    workflow: WorkflowName = None,
-    agent: AgentName = None,
-    model: ModelName = None,
-    sandbox: Sandbox = None,
-    budget: Budget = None,
-    branch: Branch = None,
-    base: Base = None,
-    issue: Issue = None,
-    priority: Priority = None,
+    request: OrderRequest,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and watch.")] = False,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Submit a task to the server and come back at once."""
+    """Submit a task to the server and return at once."""
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
-    settings = load_settings()
-    order = orders.new_order(
-        task, repository, workflow, agent, model, sandbox, budget, branch, base, issue, priority
-    )
-    raise typer.Exit(orders.submit(settings, order, watch=watch, as_json=as_json))
+    raise typer.Exit(orders.submit_order(load_settings(), request, watch=watch, as_json=as_json))
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=ORDERS)
 def list_orders(
     status: Annotated[str | None, typer.Option(help="Only orders with this status.")] = None,
     query: Annotated[str | None, typer.Option("--query", "-q", help="Only orders with this text.")] = None,
     repository: Annotated[str | None, typer.Option("--repository", "-r", help="Only of this one.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
     offset: Annotated[int, typer.Option(min=0)] = 0,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List work orders, the newest first."""
-    from journeyman.cli import orders, views
+    from journeyman.cli import views
     from journeyman.settings import load_settings
 
-    where = None if repository is None else orders.repository_address(repository)
+    where = None if repository is None else repository_address(repository)
     views.list_orders(
         load_settings(),
         as_json=as_json,
@@ -170,17 +111,17 @@ def list_orders(
     )
 
 
-@app.command()
-def show(order_id: OrderId, as_json: AsJson = False) -> None:
-    """Show one work order: its state, steps, cost, verification and pull request."""
+@app.command(rich_help_panel=ORDERS)
+def show(order_id: OrderArgument, as_json: JsonOption = False) -> None:
+    """Show a work order: state, steps, cost, checks, pull request."""
     from journeyman.cli import views
     from journeyman.settings import load_settings
 
     views.show(load_settings(), order_id, as_json=as_json)
 
 
-@app.command()
-def watch(order_id: OrderId, as_json: AsJson = False) -> None:
+@app.command(rich_help_panel=ORDERS)
+def watch(order_id: OrderArgument, as_json: JsonOption = False) -> None:
     """Watch a work order from its beginning to its end."""
     from journeyman.cli import orders
     from journeyman.settings import load_settings
@@ -188,11 +129,11 @@ def watch(order_id: OrderId, as_json: AsJson = False) -> None:
     raise typer.Exit(orders.watch(load_settings(), order_id, as_json=as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=ORDERS)
 def logs(
-    order_id: OrderId,
+    order_id: OrderArgument,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the order ends.")] = False,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print the log of a work order."""
     from journeyman.cli import views
@@ -201,8 +142,8 @@ def logs(
     raise typer.Exit(views.logs(load_settings(), order_id, follow=follow, as_json=as_json))
 
 
-@app.command()
-def diff(order_id: OrderId, as_json: AsJson = False) -> None:
+@app.command(rich_help_panel=ORDERS)
+def diff(order_id: OrderArgument, as_json: JsonOption = False) -> None:
     """Print what a work order changed, as a unified diff."""
     from journeyman.cli import views
     from journeyman.settings import load_settings
@@ -210,72 +151,81 @@ def diff(order_id: OrderId, as_json: AsJson = False) -> None:
     views.diff(load_settings(), order_id, as_json=as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=CONTROL)
 def prompt(
-    order_id: OrderId,
+    order_id: OrderArgument,
     text: Annotated[str, typer.Argument(help="Work for the order's branch, or a question about it.")],
     mode: Annotated[
         str | None, typer.Option("--mode", help="work or ask; left out, a text that ends with ? asks.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Say something more to a work order; it is queued while a round runs."""
+    """Give a work order more work, or ask it a question.
+
+    The prompt is queued while a round runs.
+    """
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
     orders.prompt(load_settings(), order_id, text, mode, as_json=as_json)
 
 
-@app.command()
-def commands(order_id: OrderId, as_json: AsJson = False) -> None:
-    """List the commands of an order's repository, which prompts can call as `/name arguments`."""
+@app.command(rich_help_panel=CONTROL)
+def commands(order_id: OrderArgument, as_json: JsonOption = False) -> None:
+    """List the commands that the order's repository brings.
+
+    A prompt calls one as `/name arguments`.
+    """
     from journeyman.cli import views
     from journeyman.settings import load_settings
 
     views.commands(load_settings(), order_id, as_json=as_json)
 
 
-@app.command()
-def pause(order_id: OrderId, as_json: AsJson = False) -> None:
-    """Stop a work order where it is; `jm resume` lets it go on."""
+@app.command(rich_help_panel=CONTROL)
+def pause(order_id: OrderArgument, as_json: JsonOption = False) -> None:
+    """Stop a work order until it is resumed."""
     _control(order_id, "pause", as_json)
 
 
-@app.command()
-def resume(order_id: OrderId, as_json: AsJson = False) -> None:
-    """Let a paused work order go on."""
+@app.command(rich_help_panel=CONTROL)
+def resume(order_id: OrderArgument, as_json: JsonOption = False) -> None:
+    """Continue a paused work order."""
     _control(order_id, "resume", as_json)
 
 
-@app.command()
-def cancel(order_id: OrderId, as_json: AsJson = False) -> None:
+@app.command(rich_help_panel=CONTROL)
+def cancel(order_id: OrderArgument, as_json: JsonOption = False) -> None:
     """Stop a work order for good; its branch and commits stay."""
     _control(order_id, "cancel", as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=CONTROL)
 def retry(
-    order_id: OrderId,
+    order_id: OrderArgument,
     from_step: Annotated[
         str | None, typer.Option("--from", metavar="STEP", help="Do this step and all after it again.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Let a failed or cancelled work order go on from the step that failed."""
+    """Continue a failed or cancelled work order.
+
+    It continues from the step that failed.
+    """
     _control(order_id, "retry", as_json, {"from_step": from_step} if from_step else None)
 
 
-@app.command()
+@app.command(rich_help_panel=CONTROL)
 def fork(
-    order_id: OrderId,
+    order_id: OrderArgument,
     from_step: Annotated[str, typer.Option("--from", metavar="STEP", help="Where the ways part.")],
     task: Annotated[str | None, typer.Option("--task", help="Another task.")] = None,
-    agent: AgentName = None,
-    model: ModelName = None,
-    budget: Budget = None,
-    as_json: AsJson = False,
+    agent: AgentOption = None,
+    model: ModelOption = None,
+    budget: BudgetOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Make another work order that goes on from a step of this one, with other choices."""
+    """Copy a work order from a step on, with other choices."""
     chosen = {
         "from_step": from_step,
         "initial_prompt": task,
@@ -286,23 +236,29 @@ def fork(
     _control(order_id, "fork", as_json, {name: value for name, value in chosen.items() if value is not None})
 
 
-@app.command()
+@app.command(rich_help_panel=CONTROL)
 def approve(
-    order_id: OrderId, step: WaitingStep = None, comment: Comment = "", as_json: AsJson = False
+    order_id: OrderArgument,
+    step: StepArgument = None,
+    comment: CommentOption = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Agree to a step that waits for a person."""
+    """Approve a step that waits for a person."""
     _decide(order_id, step, "approve", comment, as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=CONTROL)
 def reject(
-    order_id: OrderId,
-    step: WaitingStep = None,
-    comment: Comment = "",
+    order_id: OrderArgument,
+    step: StepArgument = None,
+    comment: CommentOption = "",
     rework: Annotated[bool, typer.Option("--rework", help="Have it done again, with the comment.")] = False,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Refuse a step that waits for a person; the order then fails with your comment, or is reworked."""
+    """Reject a step that waits for a person.
+
+    The order then fails with your comment, or is reworked.
+    """
     _decide(order_id, step, "reject", comment, as_json, rework=rework)
 
 
@@ -312,7 +268,7 @@ def _decide(
     from journeyman.cli import orders
     from journeyman.settings import load_settings
 
-    orders.decide(load_settings(), order_id, step, decision, comment, rework=rework, as_json=as_json)
+    orders.answer_approval(load_settings(), order_id, step, decision, comment, rework=rework, as_json=as_json)
 
 
 def _control(order_id: str, action: str, as_json: bool, body: dict[str, str | float] | None = None) -> None:
@@ -322,39 +278,21 @@ def _control(order_id: str, action: str, as_json: bool, body: dict[str, str | fl
     orders.control(load_settings(), order_id, action, body, as_json=as_json)
 
 
-@app.command()
-def cleanup(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Clear away what the retention policy lets go of; the server does so every hour by itself."""
-    from journeyman.cli import orders
-    from journeyman.settings import load_settings
-
-    orders.cleanup(load_settings(), dry_run=dry_run, as_json=as_json)
-
-
-@app.command()
-def doctor(as_json: AsJson = False) -> None:
-    """Check git, sandbox, database, models and forge, and say what to do."""
-    from journeyman.cli import doctor as checks
-    from journeyman.settings import load_settings
-
-    raise typer.Exit(checks.examine(load_settings(), as_json=as_json))
-
-
-@app.command()
-def models(as_json: AsJson = False) -> None:
-    """List the models that can be chosen."""
+@app.command(rich_help_panel=CHOICES)
+def models(as_json: JsonOption = False) -> None:
+    """List the models."""
     from journeyman.cli import views
     from journeyman.settings import load_settings
 
     views.choices(load_settings(), "models", as_json=as_json)
 
 
+app.add_typer(agents_app, name="agents", rich_help_panel=CHOICES)
+
+
 @agents_app.callback(invoke_without_command=True)
-def agents(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the agents that can be chosen, or install one: `jm agents install NAME`."""
+def agents(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the agents, or install one."""
     from journeyman.cli import views
     from journeyman.settings import load_settings
 
@@ -367,31 +305,114 @@ def install_agents(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME…", help="claude_code, opencode, codex, gemini.")
     ],
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Install agents that others make, with npm, at the versions that Journeyman was tested with."""
+    """Install agents of other makers with npm.
+
+    Each at the version that Journeyman was tested with.
+    """
     from journeyman.cli import install
     from journeyman.settings import load_settings
 
     install.install(load_settings(), names, as_json=as_json)
 
 
-@app.command()
-def workflows(as_json: AsJson = False) -> None:
-    """List the workflows that can be chosen."""
+@app.command(rich_help_panel=CHOICES)
+def workflows(as_json: JsonOption = False) -> None:
+    """List the workflows."""
     from journeyman.cli import views
     from journeyman.settings import load_settings
 
     views.choices(load_settings(), "workflows", as_json=as_json)
 
 
-@app.command()
-def demo(as_json: AsJson = False) -> None:
-    """Carry out a sample order with the scripted model: no key and no network needed."""
+@app.command(rich_help_panel=SERVER)
+def serve(
+    host: Annotated[str | None, typer.Option(help="Loopback address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 picks a free one.")] = None,
+    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Carry out orders too.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Start the server, with a worker inside it."""
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    chosen = {"host": host, "port": port}
+    settings = load_settings().model_copy(
+        update={name: value for name, value in chosen.items() if value is not None}
+    )
+
+    def ready(url: str) -> None:
+        _print_result(f"Journeyman listens on {url}", {"url": url}, as_json)
+
+    product.serve(settings, worker=worker, on_ready=ready)
+
+
+@app.command(rich_help_panel=SERVER)
+def worker(as_json: JsonOption = False) -> None:
+    """Start a worker for the orders of a shared PostgreSQL database.
+
+    Any number of workers, on any machine.
+    """
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    def ready(name: str) -> None:
+        _print_result(f"Journeyman works as {name}", {"worker_id": name}, as_json)
+
+    product.work(load_settings(), on_ready=ready)
+
+
+@app.command(rich_help_panel=SERVER)
+def migrate(as_json: JsonOption = False) -> None:
+    """Bring the database up to date."""
+    from journeyman import app as product
+    from journeyman.settings import load_settings
+
+    product.migrate(load_settings())
+    _print_result("The database is up to date.", {"migrated": True}, as_json)
+
+
+@app.command(rich_help_panel=SERVER)
+def cleanup(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove what the retention policy no longer keeps.
+
+    The server does the same every hour.
+    """
+    from journeyman.cli import orders
+    from journeyman.settings import load_settings
+
+    orders.cleanup(load_settings(), dry_run=dry_run, as_json=as_json)
+
+
+@app.command(rich_help_panel=SERVER)
+def doctor(as_json: JsonOption = False) -> None:
+    """Check what orders need on this machine, and say what to do."""
+    from journeyman.cli import doctor as checks
+    from journeyman.settings import load_settings
+
+    raise typer.Exit(checks.examine(load_settings(), as_json=as_json))
+
+
+@app.command(rich_help_panel=SERVER)
+def demo(as_json: JsonOption = False) -> None:
+    """Run a sample order; needs no key and no network."""
     from journeyman.cli import demo as sample
     from journeyman.settings import load_settings
 
-    raise typer.Exit(sample.carry_out(load_settings(), as_json=as_json))
+    raise typer.Exit(sample.run_demo(load_settings(), as_json=as_json))
+
+
+def _print_result(text: str, document: dict[str, str | bool], as_json: bool) -> None:
+    from journeyman.cli.terminal import print_json_line
+
+    if as_json:
+        print_json_line(document)
+    else:
+        typer.echo(text)
 
 
 def exit_code_of(error: JourneymanError) -> int:
@@ -403,11 +424,11 @@ def main() -> None:
     try:
         app()
     except (JourneymanError, OSError) as error:
-        from journeyman.cli.terminal import tell_error
+        from journeyman.cli.terminal import print_error
 
-        told = error if isinstance(error, JourneymanError) else _of_the_machine(error)
-        tell_error(told, as_json="--json" in sys.argv)
-        sys.exit(exit_code_of(told))
+        problem = error if isinstance(error, JourneymanError) else _of_the_machine(error)
+        print_error(problem, as_json="--json" in sys.argv)
+        sys.exit(exit_code_of(problem))
 
 
 def _of_the_machine(error: OSError) -> JourneymanError:

@@ -3,78 +3,33 @@
 Watching is never what keeps an order alive: Ctrl-C detaches, and the order goes on.
 """
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 from journeyman.cli.background_server import ensure_server
 from journeyman.cli.client import Client
-from journeyman.cli.render import Story
+from journeyman.cli.order_request import OrderRequest
+from journeyman.cli.render import EventRenderer
 from journeyman.cli.terminal import console, note, one_line, print_json, print_json_line, styled, warn
-from journeyman.errors import Conflict, InvalidInput
+from journeyman.errors import Conflict
 from journeyman.settings import Settings
 
 _DETACHED = 130
 _WAITING_FOR_A_PERSON = frozenset({"paused", "awaiting_approval"})
 
 
-def new_order(
-    task: str | None,
-    repository: str,
-    workflow: str | None = None,
-    agent: str | None = None,
-    model: str | None = None,
-    sandbox: str | None = None,
-    budget: float | None = None,
-    branch: str | None = None,
-    base: str | None = None,
-    issue: int | None = None,
-    priority: int | None = None,
-) -> dict[str, Any]:
-    """The request for an order; what is not given is left to the server."""
-    if task == "-":
-        task = sys.stdin.read()
-    if not task and issue is None:
-        raise InvalidInput("there is no task", hint='Say what is wanted: jm run "Fix the failing test".')
-    given = {
-        "repository_url": repository_address(repository),
-        "initial_prompt": task,
-        "workflow_type": workflow,
-        "agent": agent,
-        "model": model,
-        "sandbox_type": sandbox,
-        "budget_usd": budget,
-        "git_branch_name": branch,
-        "base_branch": base,
-        "github_issue_number": None if issue is None else str(issue),
-        "priority": priority,
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def repository_address(text: str) -> str:
-    """An address as it is; a directory as the absolute path of the repository around it."""
-    if "://" in text:
-        return text
-    path = Path(text).expanduser()
-    if not path.is_dir():
-        return text
-    found = subprocess.run(
-        ["git", "-C", str(path), "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False
-    )
-    # A bare repository has no top-level directory and is named by its own path.
-    return found.stdout.removesuffix("\n") if found.returncode == 0 else str(path.resolve())
-
-
-def run(settings: Settings, order: dict[str, Any], *, as_json: bool) -> int:
+def submit_and_watch(settings: Settings, request: OrderRequest, *, as_json: bool) -> int:
+    body = request.body()
     ensure_server(settings)
-    return submit(settings, order, watch=True, as_json=as_json)
+    return _submit(settings, body, watch=True, as_json=as_json)
 
 
-def submit(settings: Settings, order: dict[str, Any], *, watch: bool, as_json: bool) -> int:
+def submit_order(settings: Settings, request: OrderRequest, *, watch: bool, as_json: bool) -> int:
+    return _submit(settings, request.body(), watch=watch, as_json=as_json)
+
+
+def _submit(settings: Settings, body: dict[str, Any], *, watch: bool, as_json: bool) -> int:
     client = Client(settings)
-    answer = client.submit(order)
+    answer = client.submit(body)
     made = answer["agent_work_order"]
     if watch:
         return _follow(client, made["agent_work_order_id"], as_json=as_json)
@@ -101,10 +56,10 @@ def control(
     settings: Settings, order_id: str, action: str, body: dict[str, Any] | None, *, as_json: bool
 ) -> None:
     """Pause, resume, cancel, retry or fork an order."""
-    _say_status(Client(settings).control(order_id, action, body), as_json=as_json)
+    _print_status(Client(settings).control(order_id, action, body), as_json=as_json)
 
 
-def _say_status(answer: dict[str, Any], *, as_json: bool) -> None:
+def _print_status(answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
@@ -112,7 +67,7 @@ def _say_status(answer: dict[str, Any], *, as_json: bool) -> None:
     console().print(styled((order["agent_work_order_id"], "bold"), f"  {order['status']}"))
 
 
-def decide(
+def answer_approval(
     settings: Settings,
     order_id: str,
     step: str | None,
@@ -131,14 +86,14 @@ def decide(
                 f"{len(waiting)} steps of {order_id} wait for a decision",
                 hint=f"Name one of them: {', '.join(waiting)}."
                 if waiting
-                else "`jm show` tells what it does.",
+                else "`jm show` shows what it does.",
             )
         [step] = waiting
-    _say_status(client.decide(order_id, step, decision, comment, rework=rework), as_json=as_json)
+    _print_status(client.decide(order_id, step, decision, comment, rework=rework), as_json=as_json)
 
 
 def cleanup(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
-    """Clear away what is not needed any more, or say what that would be."""
+    """Remove what is no longer kept, or say what that would be."""
     answer = Client(settings).cleanup(dry_run=dry_run)
     if as_json:
         print_json(answer)
@@ -146,7 +101,7 @@ def cleanup(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
     for what in answer["removed"]:
         console().print(one_line(what))
     if not answer["removed"]:
-        note("There is nothing to clear away.")
+        note("There is nothing to remove.")
 
 
 def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:
@@ -154,9 +109,9 @@ def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:
 
 
 def _follow(client: Client, order_id: str, *, as_json: bool) -> int:
-    """Tell the order's story to its end. The exit code says how it ended."""
+    """Render the order's events until it is at rest. The exit code says how it ended."""
     order = client.order(order_id)
-    story = Story(console())
+    renderer = EventRenderer(console())
     try:
         if not as_json:
             _warn_about_isolation(client)
@@ -165,7 +120,7 @@ def _follow(client: Client, order_id: str, *, as_json: bool) -> int:
                 if as_json:
                     print_json_line(event)
                 else:
-                    story.tell(event)
+                    renderer.render(event)
             order = client.order(order_id)
     except KeyboardInterrupt:
         note(f"\nDetached; the order goes on. Watch it again with `jm watch {order_id}`.")
@@ -173,7 +128,7 @@ def _follow(client: Client, order_id: str, *, as_json: bool) -> int:
     if as_json:
         print_json_line({"type": "state", "agent_work_order": order})
     else:
-        story.end(order)
+        renderer.end(order)
     if order["status"] in _WAITING_FOR_A_PERSON:
         return 3
     return 0 if order["status"] == "completed" else 1

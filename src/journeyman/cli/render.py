@@ -1,7 +1,6 @@
-"""An order's events, told to a person as they happen: a line for each thing worth knowing.
+"""Renders an order's events for a person as they happen: a line for each one worth knowing.
 
-Events of a kind that this version does not know are passed over, so that an older `jm` can watch a
-newer server.
+Events of an unknown type are ignored, so that an older `jm` can watch a newer server.
 """
 
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from journeyman.cli.hints import next_line
 from journeyman.cli.terminal import (
     clock,
     counted,
@@ -26,12 +26,12 @@ _ARGUMENTS = ("command", "path", "pattern", "content")
 """The argument that says most about a tool call; the first that is there is shown."""
 
 
-class Story:
+class EventRenderer:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._calls: dict[str, dict[str, Any]] = {}
         self._in_text = False
-        self._tellers: dict[str, Callable[[dict[str, Any]], None]] = {
+        self._renderers: dict[str, Callable[[dict[str, Any]], None]] = {
             "agent_work_order_created": self._created,
             "sandbox_created": self._sandbox,
             "git_branch_created": self._branch,
@@ -65,10 +65,10 @@ class Story:
             "git_branch_moved": self._branch_moved,
         }
 
-    def tell(self, event: dict[str, Any]) -> None:
-        teller = self._tellers.get(event["type"])
-        if teller is not None:
-            teller(event)
+    def render(self, event: dict[str, Any]) -> None:
+        renderer = self._renderers.get(event["type"])
+        if renderer is not None:
+            renderer(event)
 
     def end(self, order: dict[str, Any]) -> None:
         """The last line: how it ended, what that rests on, how long it took and what it cost."""
@@ -86,6 +86,8 @@ class Story:
             self._line(f"  It goes on by itself at {clock(order['resume_at'])}.")
         if order["github_pull_request_url"]:
             self._line("  " + one_line(order["github_pull_request_url"]))
+        if commands := next_line(order):
+            self._line(("  Next: " + commands, "dim"))
 
     def _line(self, *parts: str | tuple[str, str]) -> None:
         if self._in_text:

@@ -1,7 +1,7 @@
-"""What reaches the terminal, made harmless on the way.
+"""Output to the terminal, without anything that could control it.
 
-Agents and tools can print anything, also sequences that retitle a window, write the clipboard or
-hide text. Every text of theirs goes through `plain` first; styles are ours alone.
+Agents and tools can print anything, also escape sequences that retitle a window, write the clipboard or
+hide text. Every text of theirs goes through `strip_controls` first; styles are ours alone.
 """
 
 import json
@@ -67,10 +67,10 @@ def print_json_line(document: Any) -> None:
     sys.stdout.flush()
 
 
-def tell_error(error: JourneymanError, *, as_json: bool) -> None:
+def print_error(error: JourneymanError, *, as_json: bool) -> None:
     if as_json:
-        told = {"error": {"detail": error.message, "hint": error.hint, "category": error.category}}
-        sys.stderr.write(json.dumps(told) + "\n")
+        document = {"error": {"detail": error.message, "hint": error.hint, "category": error.category}}
+        sys.stderr.write(json.dumps(document) + "\n")
         return
     out = console(err=True)
     out.print(styled(("Error: ", "bold red"), strip_controls(error.message)))

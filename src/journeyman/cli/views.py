@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from journeyman.cli.client import Client, order_path
+from journeyman.cli.hints import next_line
 from journeyman.cli.terminal import (
     clock,
     console,
@@ -109,6 +110,7 @@ def _facts(order: dict[str, Any]) -> dict[str, str]:
         "cost": f"{money(order['cost_usd'])}, {order['tokens_in']} tokens in, {order['tokens_out']} out",
         "budget": "" if order["budget_usd"] is None else money(order["budget_usd"]),
         "took": lasted(order),
+        "next": next_line(order),
     }
 
 
@@ -151,8 +153,10 @@ def _follow_logs(client: Client, order_id: str, *, as_json: bool) -> int:
 
 
 def _print_entry(entry: dict[str, Any], event: str) -> None:
-    told = ("timestamp", "level", "event", "type", "agent_work_order_id", "sequence")
-    fields = " ".join(f"{name}={short(str(value), 120)}" for name, value in entry.items() if name not in told)
+    shown = ("timestamp", "level", "event", "type", "agent_work_order_id", "sequence")
+    fields = " ".join(
+        f"{name}={short(str(value), 120)}" for name, value in entry.items() if name not in shown
+    )
     style = "red" if event.endswith("_failed") else "bold"
     console().print(
         styled((entry["timestamp"][:19].replace("T", " ") + " ", "dim"), (event, style), " " + fields)
