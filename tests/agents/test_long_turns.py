@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
+from journeyman.agents.builtin.compaction import compacted, is_nearly_full, split_history, summary_request
 from journeyman.agents.builtin.repetition import Repetition
 from journeyman.errors import ContextOverflow
 from journeyman.events.types import AgentNotice, AgentText, ModelCallCompleted
@@ -141,7 +141,7 @@ def test_what_was_counted_decides_and_the_rest_is_estimated(
 def test_the_newest_turns_stay_as_they_are(sizes: list[int], kept: int) -> None:
     turns = [called(number, "x" * size) for number, size in enumerate(sizes)]
     history = [UserMessage("Go"), *(message for turn in turns for message in turn)]
-    older, newest = parted(history)
+    older, newest = split_history(history)
     assert len(newest) == 2 * kept
     assert isinstance(newest[0], AssistantMessage)
     assert [*history[:1], *older, *newest] == history

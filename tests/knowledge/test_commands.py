@@ -9,7 +9,7 @@ from journeyman.knowledge.commands import (
     Command,
     CommandCall,
     CommandFile,
-    CommandProblem,
+    CommandFileProblem,
     Commands,
     call_in,
     expand,
@@ -27,7 +27,7 @@ def command(content: str) -> Command:
     return found
 
 
-def problem(wrong: CommandFile) -> CommandProblem:
+def problem(wrong: CommandFile) -> CommandFileProblem:
     """What is said of a file, while another one beside it still counts."""
     read = read_commands([wrong, file("good.md")])
     assert [one.name for one in read.commands] == ["good"]

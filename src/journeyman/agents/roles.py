@@ -1,4 +1,4 @@
-"""What agents are told: their roles, and the prompts that begin their turns.
+"""Agents' roles, and the prompts that begin their turns.
 
 Instructions and prompts are Markdown files under `prompts/`. The texts put into a prompt are the
 user's or the repository's: they are filled in as they are and never read as a template.
@@ -27,7 +27,7 @@ _QUESTION = _text("question")
 _FOLLOW_UP = _text("follow_up")
 _REWORK = _text("rework")
 _SUMMARY = _text("summary")
-_CLASH = _text("clash")
+_REBASE_CONFLICT = _text("rebase_conflict")
 _EXPLORATION = _text("exploration")
 _CHANGE = _text("change")
 
@@ -56,9 +56,9 @@ ROLES_OF: dict[StepKind, tuple[RoleName, ...]] = {
 
 
 def model_for(role: RoleName, settings: Settings, spec: StepSpec, order_model: str) -> str:
-    """What an agent thinks with: a step's own model, else the order's.
+    """The model of an agent: the step's own, else the order's.
 
-    Where that is only the default of this installation, a role may have another one.
+    Where the order's is only the default of this installation, the role's own setting comes first.
     """
     chosen = settings.role_models.get(role) if order_model == settings.model else None
     return spec.model or chosen or order_model
@@ -70,8 +70,8 @@ def exploring_prompt(task: str) -> str:
 
 def planning_prompt(task: str, found: Sequence[str] = ()) -> str:
     """The prompt to plan a task, with what was found out before."""
-    told = "\n\n".join(f"<exploration>\n{summary}\n</exploration>" for summary in found)
-    return "\n".join(part for part in (_TASK.format(task=task), told) if part)
+    explorations = "\n\n".join(f"<exploration>\n{summary}\n</exploration>" for summary in found)
+    return "\n".join(part for part in (_TASK.format(task=task), explorations) if part)
 
 
 def reviewing_prompt(task: str, base_commit_sha: str) -> str:
@@ -112,10 +112,10 @@ def rework_task(task: str, comments: Sequence[str]) -> str:
 
 
 def summary_prompt(task: str, transcript: str) -> str:
-    """Asks an agent to put what it did into fewer words, so that it can go on with them."""
+    """Asks the model to summarize what it did, so that it can continue from the summary."""
     return _SUMMARY.format(task=task, transcript=transcript)
 
 
-def clashing_task(task: str, diff: str) -> str:
-    """A task on a branch that holds what people pushed, with the order's own changes that clashed with it."""
-    return _CLASH.format(task=task, diff=diff)
+def rebase_conflict_task(task: str, diff: str) -> str:
+    """A task on a branch that holds what people pushed, with the order's own changes that conflicted."""
+    return _REBASE_CONFLICT.format(task=task, diff=diff)

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from journeyman.agents.catalog import AgentCatalog
-from journeyman.agents.roles import clashing_task, follow_up_task, rework_task
+from journeyman.agents.roles import follow_up_task, rebase_conflict_task, rework_task
 from journeyman.engine.commands import CommandCalls
 from journeyman.engine.handover import Handover
 from journeyman.engine.workspaces import OpenWorkspaces
@@ -128,7 +128,7 @@ class StepContexts:
         head = await workspace.head()
         base = await workspace.mirror.merge_base(order.set_aside_commit_sha, head) or head
         diff = await workspace.mirror.diff(base, order.set_aside_commit_sha, limit=_SET_ASIDE_BYTES)
-        return clashing_task(task, diff)
+        return rebase_conflict_task(task, diff)
 
 
 def _task_of(order: WorkOrder) -> str:

@@ -1,7 +1,7 @@
-"""The commands of a commit, read once.
+"""A cache of the commands of a commit.
 
-They are those of the commit that an order began from: what an agent writes to the branch can never become
-the text of a command.
+The commit is the one that an order began from: what an agent writes to the branch can never become the text
+of a command.
 """
 
 from journeyman.git.commit_files import list_files, read_files
@@ -16,19 +16,19 @@ from journeyman.knowledge.commands import (
     read_commands,
 )
 
-_KEPT = 64
+_MAX_COMMITS = 64
 
 
 class CommandCache:
     def __init__(self) -> None:
-        self._known: dict[str, Commands] = {}
+        self._by_commit: dict[str, Commands] = {}
 
     async def at(self, mirror: Mirror, commit: str) -> Commands:
-        if commit not in self._known:
-            while len(self._known) >= _KEPT:
-                del self._known[next(iter(self._known))]
-            self._known[commit] = await _read(mirror, commit)
-        return self._known[commit]
+        if commit not in self._by_commit:
+            while len(self._by_commit) >= _MAX_COMMITS:
+                del self._by_commit[next(iter(self._by_commit))]
+            self._by_commit[commit] = await _read(mirror, commit)
+        return self._by_commit[commit]
 
 
 async def _read(mirror: Mirror, commit: str) -> Commands:

@@ -1,7 +1,7 @@
 """Commands that a repository brings: `.claude/commands/**/*.md`, called as `/name arguments` in a prompt.
 
 A command is text for an agent and nothing else: what looks like a shell command or a file in it is neither
-run nor read here. A file that is wrong is left out and said to be; the others count.
+run nor read here. An invalid file is left out and reported; the others are used.
 """
 
 import re
@@ -20,7 +20,7 @@ DIRECTORY = ".claude/commands"
 MAX_FILES = 100
 MAX_BYTES = 64_000
 
-_SHOWN = 300
+_MAX_LINE_CHARACTERS = 300
 _WORD = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _PATH = re.compile(rf"{re.escape(DIRECTORY)}/((?:{_WORD}/){{0,4}}{_WORD})\.md")
 _CALLED = re.compile(rf"/({_WORD}(?::{_WORD}){{0,4}})(?:\s+(.*))?", re.DOTALL)
@@ -31,13 +31,13 @@ _PLACEHOLDER = re.compile(r"\\?\$(ARGUMENTS|[1-9](?![0-9]))")
 
 @dataclass(frozen=True)
 class CommandFile:
-    """A file of the commands' directory, before anybody looked into it."""
+    """A file of the commands' directory, unparsed."""
 
     path: str
     size: int
     is_link: bool = False
     content: bytes = b""
-    """Empty for one that is too large to be read."""
+    """Empty for a file that is too large to be read."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class CommandProblem:
+class CommandFileProblem:
     path: str
     message: str
     hint: str
@@ -67,10 +67,10 @@ class CommandCall:
 
 @dataclass(frozen=True)
 class Commands:
-    """Everything a repository brings, by name, and what is wrong with the rest."""
+    """The valid commands of a repository, and what is wrong with the other files."""
 
     commands: tuple[Command, ...] = ()
-    problems: tuple[CommandProblem, ...] = ()
+    problems: tuple[CommandFileProblem, ...] = ()
 
     def find(self, name: str) -> Command | None:
         """The command of this name; the last part is enough where only one command ends with it."""
@@ -85,18 +85,18 @@ def is_wanted(path: str) -> bool:
 
 
 def read_commands(files: Iterable[CommandFile]) -> Commands:
-    """What the files below the directory hold; those that are no Markdown are nobody's business."""
+    """Parse the files below the directory; those that are not Markdown are ignored."""
     commands: list[Command] = []
-    problems: list[CommandProblem] = []
+    problems: list[CommandFileProblem] = []
     wanted = sorted((file for file in files if is_wanted(file.path)), key=lambda file: file.path)
     for file in wanted[:MAX_FILES]:
         try:
             commands.append(_read(file))
         except InvalidInput as error:
-            problems.append(CommandProblem(file.path, error.message, error.hint))
+            problems.append(CommandFileProblem(file.path, error.message, error.hint))
     if (more := len(wanted) - MAX_FILES) > 0:
         message = f"{more} more files are not read: a repository may have {MAX_FILES} commands"
-        problems.append(CommandProblem(DIRECTORY, message, "Remove commands that nobody needs."))
+        problems.append(CommandFileProblem(DIRECTORY, message, "Remove commands that nobody needs."))
     return Commands(tuple(sorted(commands, key=lambda one: one.name)), tuple(problems))
 
 
@@ -149,7 +149,7 @@ def _read(file: CommandFile) -> Command:
             f"it has {file.size:,} bytes; a command may have {MAX_BYTES:,}",
             hint="Put long material into another file and refer to it.",
         )
-    head, body = _parted(_text(file.content))
+    head, body = _split_front_matter(_text(file.content))
     if not body:
         raise InvalidInput("it says nothing", hint="Write what the agent should do, or remove the file.")
     first = next(line for line in body.splitlines() if line.strip())
@@ -175,8 +175,8 @@ def _text(content: bytes) -> str:
     return text
 
 
-def _parted(text: str) -> tuple[dict[str, Any], str]:
-    """Front matter and body. Keys that mean nothing here are other programs' and are passed over."""
+def _split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Front matter and body. Unknown keys belong to other programs and are ignored."""
     if not text.startswith("---"):
         return {}, text.strip()
     if (found := _HEAD.match(text)) is None:
@@ -208,4 +208,4 @@ def _line(value: object) -> str:
     if not isinstance(value, str | int | float):
         return ""
     line = " ".join(str(value).split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"
+    return line if len(line) <= _MAX_LINE_CHARACTERS else line[: _MAX_LINE_CHARACTERS - 1].rstrip() + "…"

@@ -1,7 +1,6 @@
-"""The workflows that an order can name: the library's, and the operator's own from the home.
+"""The catalog of workflows that an order can name: the built-in ones, and the operator's own from the home.
 
-A file that cannot be used does not hide the others: it keeps its name, and says what is wrong when
-somebody asks for it.
+A file that is invalid does not hide the others: it keeps its name, and asking for it raises what is wrong.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,10 @@
-"""The shape of a workflow: who comes before whom, and whether anybody waits for himself."""
+"""The dependency graph of a workflow: cycle detection, and what is upstream of a step."""
 
 from collections.abc import Mapping, Sequence
 
 
 def cycle_in(needs: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Steps that wait for one another in a circle, the first repeated at the end; None when nobody does."""
+    """The steps of a dependency cycle, the first repeated at the end; None when there is no cycle."""
     finished: set[str] = set()
     for start in needs:
         trail: list[str] = []
@@ -24,7 +24,7 @@ def cycle_in(needs: Mapping[str, Sequence[str]]) -> list[str] | None:
 
 
 def upstream_of(name: str, needs: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """Every step that is done before this one begins."""
+    """Every step that this one depends on, directly or not."""
     found: set[str] = set()
     pending = list(needs[name])
     while pending:

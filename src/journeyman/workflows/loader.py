@@ -43,7 +43,7 @@ def load_workflow(text: str, source: str) -> Workflow:
     try:
         workflow = Workflow.model_validate(document.value)
     except ValidationError as error:
-        raise document.complaint(error) from error
+        raise document.validation_error(error) from error
     _check_graph(workflow, document)
     _check_expressions(workflow, document)
     return workflow
@@ -51,7 +51,7 @@ def load_workflow(text: str, source: str) -> Workflow:
 
 @cache
 def library() -> Mapping[str, Workflow]:
-    """The built-in workflows by name, the second names of two among them."""
+    """The built-in workflows by name; two have a second name."""
     found: dict[str, Workflow] = {}
     for file in resources.files("journeyman.workflows").joinpath("library").iterdir():
         if file.name.endswith(".yaml"):
@@ -108,8 +108,8 @@ class _Document:
     def error(self, what: str, *, hint: str, at: Path = ()) -> InvalidWorkflow:
         return InvalidWorkflow(f"{self.source}:{self._line_of(at)}: {what}", hint=hint)
 
-    def complaint(self, error: ValidationError) -> InvalidWorkflow:
-        """The first thing that is wrong, in the reader's words."""
+    def validation_error(self, error: ValidationError) -> InvalidWorkflow:
+        """The first thing that is wrong, for the workflow's author."""
         first = min(error.errors(), key=self._rank)
         path = first["loc"]
         what, hint = _in_words(first, self._place(path))
@@ -164,7 +164,7 @@ class _Document:
 
 
 def _in_words(detail: ErrorDetails, place: str) -> tuple[str, str]:
-    """What is wrong and what to do, for one complaint of pydantic."""
+    """What is wrong and what to do, for one validation error of pydantic."""
     path = detail["loc"]
     field = str(path[-1]) if path else ""
     kind = detail["type"]
@@ -220,11 +220,11 @@ def _check_graph(workflow: Workflow, document: _Document) -> None:
                     hint=did_you_mean(needed, seen) or "Correct the name, or add the step.",
                     at=at,
                 )
-    if circle := cycle_in({step.name: step.depends_on for step in workflow.steps}):
+    if cycle := cycle_in({step.name: step.depends_on for step in workflow.steps}):
         raise document.error(
-            f"steps wait for one another in a circle: {' → '.join(circle)}",
+            f"steps wait for one another in a circle: {' → '.join(cycle)}",
             hint="Remove one of these dependencies.",
-            at=("steps", seen[circle[0]], "depends_on"),
+            at=("steps", seen[cycle[0]], "depends_on"),
         )
 
 

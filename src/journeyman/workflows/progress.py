@@ -1,8 +1,8 @@
-"""What may happen next, decided without doing anything.
+"""What may happen next in a round: a pure decision.
 
-The engine asks `next_moves` after every change; because the answer depends only on its arguments, a
-replay after a crash takes the same road. A move that is under way is not done: it is given again, and
-the one who asks leaves out what it has already begun.
+The engine calls `next_moves` after every change; because the result depends only on its arguments, a
+replay after a crash takes the same road. A move that is under way is not done: it is returned again, and
+the caller leaves out what it has already started.
 """
 
 from collections.abc import Mapping

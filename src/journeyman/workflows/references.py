@@ -47,7 +47,7 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
 
 
 def check_names(names: Collection[str], upstream: Collection[str], everyone: Collection[str] = ()) -> None:
-    """Refuse names of steps that will not have run. `everyone` tells a late step from a misspelt one."""
+    """Refuse names of steps that need not have run. `everyone` separates a late step from a misspelt one."""
     for name in sorted(set(names) - set(upstream)):
         if name in everyone:
             raise InvalidWorkflow(

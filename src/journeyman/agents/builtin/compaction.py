@@ -1,7 +1,8 @@
-"""Making a long conversation short: the task and the newest turns stay, what lies between becomes a summary.
+"""Compaction of a long conversation: the task and the newest messages stay, a summary replaces the rest.
 
-Nothing here asks a model. The summary is asked for with a transcript in plain words, because providers refuse
-calls of tools that are not offered, and a conversation that overflows cannot be sent once more as it is.
+Pure: nothing here calls a model. The request for the summary holds a plain-text transcript instead of the
+messages themselves, because providers refuse tool calls in a history whose tools are not offered, and a
+conversation that overflows the context cannot be sent again as it is.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from journeyman.gateway.budget import CHARACTERS_PER_TOKEN, characters_in
 from journeyman.gateway.messages import AssistantMessage, Message, Tokens, ToolResults, UserMessage
 
 _NEARLY_FULL = 0.8
-"""Of the model's context: what is left must hold the next results and the answer to them."""
+"""Share of the context at which compaction starts: the rest must hold the next results and the answer."""
 _KEPT = 0.2
-"""Of the conversation's characters, at the most, in turns that stay as they are."""
+"""Share of the conversation's characters, at the most, that is kept as it is."""
 _TRANSCRIBED = 0.5
-"""Of the context, or of the conversation where nobody knows the context, for what a summary is made from."""
+"""Share of the context (of the conversation, where the context is unknown) for the transcript."""
 _LONGEST_PIECE = 4000
 
 _BEGINNING = "{task}\n\n# What you have done so far, in summary\n\n{summary}"
@@ -28,7 +29,7 @@ def is_nearly_full(history: Sequence[Message], window: int | None) -> bool:
 
 
 def _tokens_in(history: Sequence[Message]) -> float:
-    """What the provider counted last, and an estimate of what was added since."""
+    """The provider's last count, and an estimate of what was added since."""
     for place, message in reversed(list(enumerate(history))):
         if isinstance(message, AssistantMessage) and message.tokens.input:
             added = characters_in(history[place + 1 :]) / CHARACTERS_PER_TOKEN
@@ -36,8 +37,11 @@ def _tokens_in(history: Sequence[Message]) -> float:
     return characters_in(history) / CHARACTERS_PER_TOKEN
 
 
-def parted(history: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Message]]:
-    """What a summary can take the place of, and the newest turns, which begin with an answer of the model."""
+def split_history(history: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Message]]:
+    """The older messages, which a summary can replace, and the newest ones.
+
+    The newest begin with a message of the model: a tool result without the call before it is refused.
+    """
     room = characters_in(history) * _KEPT
     begin = len(history)
     for place in range(len(history) - 1, 0, -1):
@@ -59,7 +63,7 @@ def summary_request(beginning: Message, older: Sequence[Message], window: int | 
 
 
 def compacted(task: str, summary: str, newest: Sequence[Message]) -> list[Message]:
-    """The short conversation. What was counted for the long one says nothing about it."""
+    """The compacted conversation. Token counts of the long one would start compaction again."""
     kept = (
         replace(message, tokens=Tokens()) if isinstance(message, AssistantMessage) else message
         for message in newest

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from journeyman.agents.base import Assignment, EmitEvents, Outcome, StopReason
-from journeyman.agents.builtin.compaction import compacted, is_nearly_full, parted, summary_request
+from journeyman.agents.builtin.compaction import compacted, is_nearly_full, split_history, summary_request
 from journeyman.agents.builtin.repetition import END_AT, REMARK_AT, Repetition, remark
 from journeyman.agents.builtin.tools import TOOLS, Tool, ToolOutput, ToolRunner
 from journeyman.agents.deliverables import deliverable_in, plain_schema, validation_message
@@ -107,7 +107,7 @@ class AgentLoop:
         return self.outcome("turn_limit")
 
     async def _next_answer(self) -> Completion:
-        """The model's answer to the conversation, which is made shorter where it does not fit."""
+        """The model's answer. Compacts the conversation when it nearly fills the context, or overflows."""
         if is_nearly_full(self._history, self._window):
             await self._compact()
         try:
@@ -118,8 +118,8 @@ class AgentLoop:
         return await self._ask(self._history, self._offers)
 
     async def _compact(self) -> bool:
-        """Put a summary in the place of the conversation's older part; False when it has none."""
-        older, newest = parted(self._history)
+        """Replace the older part of the conversation by a summary; False when there is none."""
+        older, newest = split_history(self._history)
         if not older:
             return False
         request = summary_request(self._history[0], older, self._window)
@@ -132,7 +132,7 @@ class AgentLoop:
         return True
 
     async def _take(self, message: AssistantMessage) -> Outcome | None:
-        """Do what an answer asks for; an Outcome when the turn is over."""
+        """Act on a message of the model; an Outcome when the turn is over."""
         text = message.text.strip()
         calls = [self._read(call) for call in message.calls]
         self._text = text or self._text
@@ -152,7 +152,7 @@ class AgentLoop:
         return self.outcome("finished", delivered) if delivered else self._remind(_NOT_DELIVERED, "finished")
 
     def _remind(self, reminder: str, otherwise: StopReason) -> Outcome | None:
-        """Say something to the model once in a turn; the second time the turn ends."""
+        """Send the model a reminder once in a turn; the second time the turn ends."""
         if reminder in self._reminded:
             return self.outcome(otherwise)
         self._reminded.add(reminder)
@@ -295,11 +295,11 @@ def _offers(assignment: Assignment, tools: dict[str, Tool]) -> list[ToolOffer]:
 
 
 def _as_sent_back(message: AssistantMessage, calls: list[_Call]) -> AssistantMessage:
-    """The answer as it goes into the history. Providers refuse empty answers and broken JSON in it."""
+    """The message as it goes into the history: providers refuse an empty one, and invalid JSON in it."""
     if not message.text and not calls:
         return replace(message, text="(empty answer)")
-    mended = tuple(
+    valid = tuple(
         replace(call.asked, arguments=json.dumps(call.raw)) if _MALFORMED in call.raw else call.asked
         for call in calls
     )
-    return replace(message, calls=mended)
+    return replace(message, calls=valid)

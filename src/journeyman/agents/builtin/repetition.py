@@ -1,6 +1,6 @@
-"""Noticing that a model does the same thing again and again.
+"""Detects a model that repeats itself.
 
-Only the same calls with the same results count: a command that is run once more after a change is work.
+Only the same calls with the same results count: a command that is run again after a change is work.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class Repetition:
         self._times = 0
 
     def times(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> int:
-        """How often this was done in a row with this result, this time included."""
+        """How often in a row these calls had these results, this time included."""
         done = ([(call.tool, call.arguments) for call in calls], [result.output for result in results])
         self._times = self._times + 1 if done == self._last else 1
         self._last = done
