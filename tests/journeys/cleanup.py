@@ -1,8 +1,8 @@
 """Orders with unfinished work in them, and what cleaning up makes of them."""
 
-import time
 from typing import Any
 
+from tests.faults.waiting import wait_for
 from tests.journeys.product import Product
 from tests.journeys.repositories import calls, git, says
 
@@ -17,8 +17,7 @@ def wait_for_half(product: Product, order_id: str) -> None:
     """Half of the work is done, and nothing of it is committed."""
     product.until(order_id, lambda event: event["type"] == "tool_call_started" and event["tool"] == "shell")
     half = product.home / "workspaces" / order_id / "tree" / "half.txt"
-    while not half.exists() or not half.read_text():
-        time.sleep(0.01)
+    wait_for(lambda: half.exists() and half.read_text(), f"half of the work of {order_id}")
 
 
 def cleanup(product: Product, *, dry_run: bool = False) -> list[str]:

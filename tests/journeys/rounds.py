@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.faults.waiting import wait_for
 from tests.journeys.product import Product
 
 
@@ -15,14 +16,14 @@ def prompt(product: Product, order_id: str, text: str, status: int = 200, **more
 
 def finish_round(product: Product, order_id: str, round: int) -> dict[str, Any]:
     """Wait for the end of a round."""
-    seen = 0
-    while True:
-        for event in product.follow(order_id, after=seen):
-            seen = event["sequence"]
+
+    def ended() -> dict[str, Any] | None:
+        events = list(product.follow(order_id))
         order = product.order(order_id)
-        started = [event for event in product.follow(order_id) if event["type"] == "agent_work_order_started"]
-        if started and started[-1]["round"] == round and order["status"] in ("completed", "failed"):
-            return order
+        started = [event["round"] for event in events if event["type"] == "agent_work_order_started"]
+        return order if started[-1:] == [round] and order["status"] in ("completed", "failed") else None
+
+    return wait_for(ended, f"the end of round {round} of {order_id}")
 
 
 def control(product: Product, order_id: str, action: str, status: int = 202) -> dict[str, Any]:

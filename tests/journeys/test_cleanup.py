@@ -34,8 +34,8 @@ def test_what_a_merged_order_left_is_shown_and_then_goes(product: Product, tmp_p
         database.execute("UPDATE work_orders SET updated_at = '2026-01-01 00:00:00.000000'")
     before, refs = product.events(order_id), mirror_refs(product)
 
-    while "engine rows of 1 rounds" not in cleanup(product, dry_run=True):
-        continue  # the engine closes its books just after the order has ended
+    # The engine marks the round as ended just after the order has.
+    wait_for(lambda: "engine rows of 1 rounds" in cleanup(product, dry_run=True), "an ended round")
     told = {f"log of {order_id}", f"chatter of {order_id}", "engine rows of 1 rounds"}
     (product.home / "sessions" / order_id).mkdir(parents=True)
     told |= {f"agent home of {order_id}", "1 answers under an Idempotency-Key"}

@@ -2,13 +2,13 @@
 
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.faults.waiting import wait_for
 from tests.journeys.conftest import Hosted, Hosting
 from tests.journeys.product import Product
 from tests.journeys.repositories import BROKEN, FIXED, TESTS, builds, calls, git, says
@@ -278,11 +278,12 @@ def test_commits_pushed_to_an_order_at_rest_are_seen_by_those_who_read_it(
 
 def read_until(product: Product, order_id: str, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Read the order as a page does, again and again, until the condition holds."""
-    deadline = time.monotonic() + 60.0
-    while not reached(order := product.order(order_id)):
-        assert time.monotonic() < deadline, order
-        time.sleep(0.1)
-    return order
+
+    def read() -> dict[str, Any] | None:
+        order = product.order(order_id)
+        return order if reached(order) else None
+
+    return wait_for(read, f"what is awaited of {order_id}")
 
 
 def test_a_pass_does_not_cover_what_people_broke(product: Product, hosting: Hosting, tmp_path: Path) -> None:
