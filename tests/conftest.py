@@ -18,6 +18,7 @@ from journeyman.database import Database, metadata
 from journeyman.database import database_url as async_url
 from journeyman.settings import Settings, load_settings
 from tests.house.source import ROOT
+from tests.journeys.product import Product
 from tests.parts import missing_parts, parameters_of
 from tests.postgres import PrivatePostgres
 
@@ -33,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "lasting: takes long, or repeats a promise elsewhere; runs by `make full`"
     )
     config.addinivalue_line("markers", "as_root: mounts a disk, which only root may")
+    Product.preloads = not config.getoption("--full")
     given = getattr(config, "workerinput", {}).get("postgres_directory")
     config.stash[_POSTGRES] = PrivatePostgres(Path(given)) if given else PrivatePostgres.prepare()
 

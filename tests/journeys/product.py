@@ -13,16 +13,22 @@ from typing import Any
 
 import httpx2
 
+from tests.journeys import preloaded
+
 _LONGEST_WAIT_SECONDS = 180.0
 _VENV = Path(sys.prefix)
+_JM = _VENV / "bin" / "jm"
 
 
 class Product:
+    preloads = False
+    """Whether servers are forked from a process that has imported the product already."""
+
     def __init__(self, home: Path, *arguments: str, prefix: Sequence[str] = (), **environment: str) -> None:
         """`prefix` goes before the command line: it may make another user run it."""
         self.home = home
         self._prefix = prefix
-        self.program = _VENV / "bin" / "jm"
+        self.program = _JM
         self._command = arguments or ("serve",)
         self.scripts = home.parent / f"{home.name}-scripts"
         self.scripts.mkdir(exist_ok=True)
@@ -37,27 +43,33 @@ class Product:
             "JOURNEYMAN_SANDBOX_PATHS": str(_VENV),
             **environment,
         }
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | preloaded.Preloaded | None = None
         self.url = ""
         self._client = httpx2.Client(timeout=_LONGEST_WAIT_SECONDS)
 
     def start(self, **environment: str) -> "Product":
         """Start the server; what is given here holds for this start alone."""
         self.log = (self.home.parent / f"{self.home.name}.log").open("ab")
-        self._process = subprocess.Popen(
-            [*self._prefix, str(self.program), *self._command],
-            env=self._environment | environment,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            start_new_session=True,
-        )
+        self._process = self._launch(self._environment | environment)
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if found := re.search(r"http://127\.0\.0\.1:\d+|worker-[0-9a-f]+", line):
                 self.url = found[0]
                 return self
         raise AssertionError(f"the server did not start: {self.said()}")
+
+    def _launch(self, environment: dict[str, str]) -> "subprocess.Popen[str] | preloaded.Preloaded":
+        is_plain = not self._prefix and self.program == _JM and "LD_PRELOAD" not in environment
+        if is_plain and Product.preloads:
+            return preloaded.start(self._command, environment, self.log)
+        return subprocess.Popen(
+            [*self._prefix, str(self.program), *self._command],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            start_new_session=True,
+        )
 
     def said(self) -> str:
         """What the server wrote to its log."""
@@ -178,7 +190,7 @@ class Product:
 
 def run_jm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [Path(sys.prefix) / "bin" / "jm", *arguments],
+        [_JM, *arguments],
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", **environment},
         capture_output=True,
         text=True,
