@@ -6,7 +6,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from journeyman.cli.main import app
-from tests.cli.test_json import known_commands
+from tests.cli.known_commands import known_commands
 
 WIDTH = 80
 

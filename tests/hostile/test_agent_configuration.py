@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from journeyman.errors import SandboxLost
-from tests.contracts.test_agents import PROGRAMS, AgentPlace, opened, shell
+from tests.contracts.agent_places import PROGRAMS, AgentPlace, opened, shell
 
 ELSEWHERE = "http://127.0.0.1:9"
 

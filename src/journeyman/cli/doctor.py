@@ -22,7 +22,7 @@ import psycopg
 from journeyman.agents.base import Agent
 from journeyman.app import agents_of, sandboxes_of
 from journeyman.cli.client import Client
-from journeyman.cli.terminal import console, one_line, print_json, styled
+from journeyman.cli.terminal import console, print_json, single_line, styled
 from journeyman.database import database_url
 from journeyman.errors import JourneymanError
 from journeyman.files.databases import check_database
@@ -165,7 +165,7 @@ def _database(settings: Settings) -> HealthCheck:
         )
     except psycopg.Error as error:
         hint = "Check DATABASE_URL, and that the server it names is running."
-        return HealthCheck("database", "missing", one_line(str(error)), hint)
+        return HealthCheck("database", "missing", single_line(str(error)), hint)
     return _of_version(
         "SQLite in the home" + ("" if all(whole) else ", too large to check to its end"), version
     )

@@ -9,7 +9,7 @@ from journeyman.cli.background_server import ensure_server
 from journeyman.cli.client import Client
 from journeyman.cli.order_request import OrderRequest
 from journeyman.cli.render import EventRenderer
-from journeyman.cli.terminal import console, note, one_line, print_json, print_json_line, styled, warn
+from journeyman.cli.terminal import console, note, print_json, print_json_line, single_line, styled, warn
 from journeyman.errors import Conflict
 from journeyman.settings import Settings
 
@@ -99,7 +99,7 @@ def cleanup(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
         print_json(answer)
         return
     for what in answer["removed"]:
-        console().print(one_line(what))
+        console().print(single_line(what))
     if not answer["removed"]:
         note("There is nothing to remove.")
 

@@ -15,9 +15,9 @@ from journeyman.cli.terminal import (
     kept,
     lasted,
     money,
-    one_line,
     seconds,
     short,
+    single_line,
     strip_controls,
     styled,
 )
@@ -78,14 +78,14 @@ class EventRenderer:
         facts = [f"verification {order['verification']}", lasted(order), money(order["cost_usd"])]
         self._line((f"{sign} {order['status']}", style), "  " + "  ".join(fact for fact in facts if fact))
         if order["error_message"]:
-            self._line(("  " + one_line(order["error_message"]), "red"))
-            self._line("  Kept: " + one_line(kept(order)))
+            self._line(("  " + single_line(order["error_message"]), "red"))
+            self._line("  Kept: " + single_line(kept(order)))
         if order["error_hint"]:
-            self._line("  What to do: " + one_line(order["error_hint"]))
+            self._line("  What to do: " + single_line(order["error_hint"]))
         if order["resume_at"]:
             self._line(f"  It goes on by itself at {clock(order['resume_at'])}.")
         if order["github_pull_request_url"]:
-            self._line("  " + one_line(order["github_pull_request_url"]))
+            self._line("  " + single_line(order["github_pull_request_url"]))
         if commands := next_line(order):
             self._line(("  Next: " + commands, "dim"))
 
@@ -98,17 +98,17 @@ class EventRenderer:
     def _created(self, event: dict[str, Any]) -> None:
         self._line(("● ", "bold blue"), (event["agent_work_order_id"], "bold"), "  ", short(event["title"]))
         chosen = f"{event['workflow_type']}  {event['agent']} · {event['model']}"
-        self._line((f"  {one_line(event['repository_url'])}  {one_line(chosen)}", "dim"))
+        self._line((f"  {single_line(event['repository_url'])}  {single_line(chosen)}", "dim"))
 
     def _sandbox(self, event: dict[str, Any]) -> None:
         took = seconds(event["duration_seconds"])
         self._line(
             ("  ✓ ", "green"),
-            f"sandbox {one_line(event['sandbox_identifier'])} ({event['isolation']})  {took}",
+            f"sandbox {single_line(event['sandbox_identifier'])} ({event['isolation']})  {took}",
         )
 
     def _branch(self, event: dict[str, Any]) -> None:
-        name, base = one_line(event["git_branch_name"]), one_line(event["base_branch"])
+        name, base = single_line(event["git_branch_name"]), single_line(event["base_branch"])
         self._line(("  ✓ ", "green"), f"branch {name} from {base} {event['base_commit_sha'][:8]}")
 
     def _phase(self, event: dict[str, Any]) -> None:
@@ -129,9 +129,9 @@ class EventRenderer:
 
     def _step_failed(self, event: dict[str, Any]) -> None:
         took = seconds(event["duration_seconds"])
-        self._line(("  ✗ ", "red"), f"{event['step']}  {took}  {one_line(event['error_message'])}")
+        self._line(("  ✗ ", "red"), f"{event['step']}  {took}  {single_line(event['error_message'])}")
         if event.get("hint"):
-            self._line("    What to do: " + one_line(event["hint"]))
+            self._line("    What to do: " + single_line(event["hint"]))
 
     def _step_skipped(self, event: dict[str, Any]) -> None:
         self._line(("  – ", "dim"), f"{event['step']} skipped: {short(event['reason'], 160)}")
@@ -174,7 +174,7 @@ class EventRenderer:
         said = next((str(arguments[name]) for name in _ARGUMENTS if name in arguments), "")
         code = event.get("exit_code")
         ended = f"exit {code}" if code is not None else "" if event["ok"] else "failed"
-        words = [one_line(event["tool"]), short(said, 60), ended, seconds(event["duration_seconds"])]
+        words = [single_line(event["tool"]), short(said, 60), ended, seconds(event["duration_seconds"])]
         mark = ("    · ", "dim") if event["ok"] else ("    · ", "red")
         self._line(mark, "  ".join(word for word in words if word))
 
@@ -203,7 +203,7 @@ class EventRenderer:
     def _pull_request(self, event: dict[str, Any]) -> None:
         kind = "draft pull request" if event["draft"] else "pull request"
         self._line(
-            ("  ✓ ", "green"), f"{kind} #{event['number']} {one_line(event['github_pull_request_url'])}"
+            ("  ✓ ", "green"), f"{kind} #{event['number']} {single_line(event['github_pull_request_url'])}"
         )
 
     def _pull_request_ended(self, event: dict[str, Any]) -> None:
@@ -223,5 +223,5 @@ class EventRenderer:
 
 
 def _commits_of_people(event: dict[str, Any]) -> str:
-    authors = ", ".join(sorted({one_line(one["author"]) for one in event["commits"]}))
+    authors = ", ".join(sorted({single_line(one["author"]) for one in event["commits"]}))
     return f"{counted(event['count'], 'commit')} of {authors or 'people'}"

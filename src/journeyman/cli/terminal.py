@@ -38,13 +38,13 @@ def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in ("Cc", "Cs")
 
 
-def one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """The same on one line."""
     return " ".join(strip_controls(text).split())
 
 
 def short(text: str, width: int = 80) -> str:
-    one = one_line(text)
+    one = single_line(text)
     return one if len(one) <= width else one[: width - 1] + "…"
 
 

@@ -17,10 +17,10 @@ from journeyman.cli.terminal import (
     lasted,
     money,
     note,
-    one_line,
     print_json,
     print_json_line,
     short,
+    single_line,
     strip_controls,
     styled,
     warn,
@@ -70,7 +70,7 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
     out.print(styled((order["agent_work_order_id"], "bold"), "  ", short(order["title"], 100)))
     for name, value in _facts(order).items():
         if value:
-            out.print(styled((f"  {name:<13}", "dim"), one_line(value)))
+            out.print(styled((f"  {name:<13}", "dim"), single_line(value)))
     if steps:
         _print_table(("STEP", "STATUS", "ATTEMPTS", "TOKENS", "COST"), [_step_row(step) for step in steps])
     if len(cost["by_model"]) > 1 or len(cost["by_agent"]) > 1:
@@ -85,7 +85,7 @@ def show(settings: Settings, order_id: str, *, as_json: bool) -> None:
 
 def _cost_row(cost: dict[str, Any], name: str) -> tuple[str | Text, ...]:
     tokens = f"{cost['tokens_in']}/{cost['tokens_out']}"
-    return (one_line(name), str(cost["calls"]), tokens, money(cost["cost_usd"]))
+    return (single_line(name), str(cost["calls"]), tokens, money(cost["cost_usd"]))
 
 
 def _facts(order: dict[str, Any]) -> dict[str, str]:
@@ -117,7 +117,7 @@ def _facts(order: dict[str, Any]) -> dict[str, str]:
 def _step_row(step: dict[str, Any]) -> tuple[str | Text, ...]:
     tokens = f"{step['tokens_in']}/{step['tokens_out']}" if step["tokens_in"] else ""
     cost = money(step["cost_usd"]) if step["tokens_in"] else ""
-    return (one_line(step["step"]), _status(step["status"]), str(step["attempts"]), tokens, cost)
+    return (single_line(step["step"]), _status(step["status"]), str(step["attempts"]), tokens, cost)
 
 
 def logs(settings: Settings, order_id: str, *, follow: bool, as_json: bool) -> int:
@@ -187,7 +187,7 @@ def commands(settings: Settings, order_id: str, *, as_json: bool) -> None:
         note("The repository brings no commands, or the order has not begun.")
         return
     rows = [
-        (one_line(f"/{one['name']} {one['argument_hint']}".rstrip()), short(one["description"], 100))
+        (single_line(f"/{one['name']} {one['argument_hint']}".rstrip()), short(one["description"], 100))
         for one in answer["commands"]
     ]
     _print_table(("COMMAND", ""), rows)
@@ -205,7 +205,7 @@ def choices(settings: Settings, noun: str, *, as_json: bool) -> None:
         about = one["needs"] or one.get("description", "")
         name = f"{one['name']} {one.get('version') or ''}".strip() if noun == "agents" else one["name"]
         rows.append(
-            (one_line(name), Text("ready", "green") if one["ready"] else "not ready", short(about, 100))
+            (single_line(name), Text("ready", "green") if one["ready"] else "not ready", short(about, 100))
         )
     _print_table((noun.upper().removesuffix("S"), "STATE", ""), rows)
 

@@ -57,18 +57,18 @@ async def ask_for_names(
     free = made_up(order, await read_all(orders.database, order_id))
     if not (free.title or free.branch):
         return None
-    told = await small_model.names(order, task)
-    if told.answer is not None:
-        counted = small_model.event_of("prepare", told.answer)
-        await orders.usage.add(order_id, order.round, "prepare", told.answer.usage, counted)
-    if told.value is None:
-        notice = f"the order keeps the name made from its task: {told.fault}"
+    suggestion = await small_model.names(order, task)
+    if suggestion.answer is not None:
+        counted = small_model.event_of("prepare", suggestion.answer)
+        await orders.usage.add(order_id, order.round, "prepare", suggestion.answer.usage, counted)
+    if suggestion.value is None:
+        notice = f"the order keeps the name made from its task: {suggestion.fault}"
         await orders.emit(order_id, AgentNotice(step="prepare", text=notice))
         return None
-    sayable = re.search("[A-Za-z0-9]", told.value.branch) is not None
+    sayable = re.search("[A-Za-z0-9]", suggestion.value.branch) is not None
     return Chosen(
-        title=title_of(told.value.title) if free.title else order.title,
-        git_branch_name=branch_name_of(told.value.branch, order_id)
+        title=title_of(suggestion.value.title) if free.title else order.title,
+        git_branch_name=branch_name_of(suggestion.value.branch, order_id)
         if free.branch and sayable
         else order.git_branch_name,
     )

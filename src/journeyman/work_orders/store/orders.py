@@ -22,7 +22,7 @@ from journeyman.work_orders.store.approvals import Approvals
 from journeyman.work_orders.store.evidence import StoredEvidence
 from journeyman.work_orders.store.filters import OrderFilter, Sort
 from journeyman.work_orders.store.prompts import Prompts
-from journeyman.work_orders.store.rows import fetch, order_of, write_changes
+from journeyman.work_orders.store.rows import fetch_order, order_of, write_changes
 from journeyman.work_orders.store.steps import StepRecords
 from journeyman.work_orders.store.transactions import Transactions, Writing
 from journeyman.work_orders.store.usage import UsageTotals
@@ -94,7 +94,7 @@ class WorkOrders:
 
     async def get(self, order_id: str) -> WorkOrder:
         async with self.database.reading() as connection:
-            return await fetch(connection, order_id)
+            return await fetch_order(connection, order_id)
 
     async def find(
         self, wanted: OrderFilter, *, limit: int = 50, offset: int = 0, sort: Sort = "-created_at"
@@ -137,7 +137,7 @@ class WorkOrders:
     async def change_with(self, order_id: str, decide: Callable[[WorkOrder], DecidedChange]) -> WorkOrder:
         """As `change`, decided on the locked order. What `decide` raises rolls back."""
         async with self.writing() as writing:
-            current = await fetch(writing.connection, order_id, for_update=True)
+            current = await fetch_order(writing.connection, order_id, for_update=True)
             events, decided = decide(current)
             await writing.append(order_id, *events)
             now = datetime.now(UTC)

@@ -15,7 +15,7 @@ from journeyman.events.types import PromptAccepted, PromptCancelled, PromptStart
 from journeyman.work_orders.changes import OrderChanges
 from journeyman.work_orders.order import FINISHED, WorkOrder
 from journeyman.work_orders.prompts import Mode, Prompt
-from journeyman.work_orders.store.rows import fetch, write_changes
+from journeyman.work_orders.store.rows import fetch_order, write_changes
 from journeyman.work_orders.store.transactions import Transactions
 from journeyman.work_orders.tables import prompts, work_orders
 
@@ -34,7 +34,7 @@ class Prompts:
     async def add(self, order_id: str, text: str, mode: Mode) -> Prompt:
         """Queue a prompt behind those that wait already."""
         async with self._transactions.writing() as writing:
-            await fetch(writing.connection, order_id, for_update=True)
+            await fetch_order(writing.connection, order_id, for_update=True)
             highest = select(func.max(prompts.c.number)).where(prompts.c.agent_work_order_id == order_id)
             prompt = Prompt(
                 agent_work_order_id=order_id,
@@ -50,7 +50,7 @@ class Prompts:
     async def cancel(self, order_id: str, number: int) -> None:
         """Cancel a prompt that has not become a round; a Conflict when it has."""
         async with self._transactions.writing() as writing:
-            await fetch(writing.connection, order_id, for_update=True)
+            await fetch_order(writing.connection, order_id, for_update=True)
             key = (prompts.c.agent_work_order_id == order_id, prompts.c.number == number)
             status = (await writing.execute(select(prompts.c.status).where(*key))).scalar()
             if status is None:
@@ -79,7 +79,7 @@ class Prompts:
     ) -> None:
         """Let the oldest queued prompt become the next round of a finished order."""
         async with self._transactions.writing() as writing:
-            order = await fetch(writing.connection, order_id, for_update=True)
+            order = await fetch_order(writing.connection, order_id, for_update=True)
             oldest = (
                 select(prompts)
                 .where(prompts.c.agent_work_order_id == order_id, prompts.c.status == "queued")

@@ -33,7 +33,7 @@ def order_of(row: Row) -> WorkOrder:
     return WorkOrder(**{name: row[name] for name in _ORDER_FIELDS})
 
 
-async def fetch(connection: Transaction, order_id: str, *, for_update: bool = False) -> WorkOrder:
+async def fetch_order(connection: Transaction, order_id: str, *, for_update: bool = False) -> WorkOrder:
     found = await connection.execute(_READ_FOR_UPDATE if for_update else _READ, {"of_order": order_id})
     if not found:
         raise NotFound(f"there is no work order {order_id}", hint="`jm list` shows those that exist.")
