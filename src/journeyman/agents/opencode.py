@@ -50,7 +50,7 @@ _PERMISSIONS = {
     "webfetch": "deny",
     "websearch": "deny",
 }
-_LISTENING = re.compile(rb"reader on http://127\.0\.0\.1:(\d+)")
+_LISTENING = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
 _START_SECONDS = 60.0
 _LAST_EVENTS_SECONDS = 2.0
 _OUTPUT_TOKENS = 32_000
