@@ -139,7 +139,15 @@ class Index:
         untracked = (await self.git(*listing)).split(b"\0")[:-1]
         ignored = sorted((await self.git(*listing, "--ignored")).split(b"\0")[:-1])
         mixed = {path for path in untracked if path.endswith(b"/") and _has_below(ignored, path)}
-        await asyncio.to_thread(remove_below, self.tree, [path for path in untracked if path not in mixed])
+        try:
+            await asyncio.to_thread(
+                remove_below, self.tree, [path for path in untracked if path not in mixed]
+            )
+        except OSError as error:
+            raise Internal(
+                f"untracked files of the workspace could not be removed: {error}",
+                hint="A process may still be writing there.",
+            ) from error
         if mixed:
             await self.write_files("clean", "-ffdq")
 
