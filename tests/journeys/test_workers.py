@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.conftest import fresh_postgres_url
@@ -69,6 +70,16 @@ def worker_of(office: Product, order_id: str) -> str:
     return worker
 
 
+def workflows_of(url: str, order_id: str) -> list[str]:
+    """The rounds of an order, as the durable engine knows them."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT workflow_uuid FROM dbos.workflow_status WHERE workflow_uuid LIKE %s ORDER BY 1",
+            (f"{order_id}-%",),
+        ).fetchall()
+    return [row[0] for row in found]
+
+
 def check_result(office: Product, order_id: str, repository: Path) -> None:
     order = office.order(order_id)
     assert (order["status"], order["verification"]) == ("completed", "passed"), order
@@ -105,7 +116,7 @@ def test_workers_share_what_waits_and_the_office_can_read_all_of_it(
 
 @pytest.mark.parametrize("built", [False, True], ids=["before it committed", "after it committed"])
 def test_what_a_killed_worker_had_goes_on_elsewhere(
-    office: Product, hire: Hire, tmp_path: Path, built: bool
+    office: Product, hire: Hire, url: str, tmp_path: Path, built: bool
 ) -> None:
     repository = make_repository(tmp_path / "adder")
     order_id = office.submit(repository, office.script("killed", PLANS, HOLDS))
@@ -120,6 +131,7 @@ def test_what_a_killed_worker_had_goes_on_elsewhere(
     requeued = [one for one in office.events(order_id) if one["type"] == "agent_work_order_requeued"]
     assert [one["worker_id"] for one in requeued] == [first.url]
     assert not (second.home / "workspaces" / order_id).exists()
+    assert workflows_of(url, order_id) == [f"{order_id}-1-1"], "it is the same workflow that was resumed"
 
 
 def test_a_worker_that_was_frozen_past_its_lease_can_do_nothing_more(
