@@ -2,9 +2,10 @@
 
 A backend joins by adding itself to `AGENTS` in `agent_places.py`; its model is scripted, the tools are real.
 
-OpenCode (also behind `acp`) and Gemini CLI take seconds of processor time to start, and wait seconds before
-they retry. A test marked `EVERY_AGENT` runs for them always. One marked `MOST_AGENTS` runs for them with
-`--full`, as `make faults` does; without it the built-in agent, Claude Code and Codex hold the same promise.
+OpenCode and Gemini CLI take seconds of processor time to start, and wait seconds before they retry. A test
+marked `EVERY_AGENT` runs for them always. One marked `MOST_AGENTS` runs for them with `--full`, as `make
+faults` does; without it the built-in agent, Claude Code and Codex hold the same promise. `acp` is OpenCode
+once more, by a protocol that tests/agents/test_acp.py always speaks with another program: with `--full` only.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ def _with(fixture: str, names: Iterable[str], *, always: Collection[str] = ()) -
     )
 
 
-EVERY_AGENT = _with("bench", AGENTS, always=SLOW)
+EVERY_AGENT = _with("bench", AGENTS, always=("opencode", "gemini"))
 MOST_AGENTS = _with("bench", AGENTS)
 MOST_PROGRAMS = _with("program", PROGRAMS)
 
@@ -240,6 +241,7 @@ async def test_a_resumed_session_has_the_role_of_its_turn(program: AgentPlace) -
     assert last.rfind(builder) > last.rfind(planner)
 
 
+@pytest.mark.lasting  # tests/hostile/test_agent_configuration.py tries more of it
 async def test_configuration_that_the_repository_brings_is_ignored(installed: AgentPlace) -> None:
     hook = {"hooks": [{"type": "command", "command": "touch /workspace/hooked-by-a-hook"}]}
     server = {"command": "touch", "args": ["/workspace/hooked-by-a-server"]}
