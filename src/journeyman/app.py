@@ -308,7 +308,7 @@ def _check_database(path: Path) -> None:
 
 
 def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], None] | None = None) -> None:
-    """Run API and worker in this process until it is told to stop."""
+    """Run API and worker in this process until it gets a signal to stop."""
     _check_host(settings.host)
     prepare_home(settings.home, has_databases=settings.is_sqlite)
     with _only_server(settings.home), _listening(settings) as listener:
@@ -319,7 +319,7 @@ def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], 
 
 
 def work(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -> None:
-    """Carry out orders of a shared database in this process until it is told to stop."""
+    """Carry out orders of a shared database in this process until it gets a signal to stop."""
     if settings.is_sqlite:
         raise InvalidSetting(
             "a worker of its own needs a database that it can share",

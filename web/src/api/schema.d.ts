@@ -1454,7 +1454,7 @@ export interface components {
         };
         /**
          * GitFilesLeftOut
-         * @description What is not in the commit, told when it is other than it was before the commit.
+         * @description What is not in the commit; emitted when that differs from the commit before.
          */
         GitFilesLeftOut: {
             /**
@@ -2107,7 +2107,7 @@ export interface components {
         };
         /**
          * RepositoryCommandsFound
-         * @description What prompts to this order can call, told when it is taken up; not told when there is nothing.
+         * @description What prompts to this order can call; emitted when a worker starts on it, unless there is nothing.
          */
         RepositoryCommandsFound: {
             /**

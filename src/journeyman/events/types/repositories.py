@@ -64,7 +64,7 @@ class FileLeftOut(EventModel):
 
 
 class GitFilesLeftOut(EventModel):
-    """What is not in the commit, told when it is other than it was before the commit."""
+    """What is not in the commit; emitted when that differs from the commit before."""
 
     type: Literal["git_files_left_out"] = "git_files_left_out"
     step: str
@@ -134,7 +134,7 @@ class CommandProblem(BaseModel):
 
 
 class RepositoryCommandsFound(EventModel):
-    """What prompts to this order can call, told when it is taken up; not told when there is nothing."""
+    """What prompts to this order can call; emitted when a worker starts on it, unless there is nothing."""
 
     type: Literal["repository_commands_found"] = "repository_commands_found"
     commit_sha: str
