@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,11 +37,18 @@ class Terminal:
     async def start(self, *arguments: str, **options: Any) -> asyncio.subprocess.Process:
         streams = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
         environment = self.environment(**options.pop("environment", {}))
-        return await asyncio.create_subprocess_exec(JM, *arguments, env=environment, **{**streams, **options})
+        return await asyncio.create_subprocess_exec(
+            JM, *arguments, env=environment, preexec_fn=_heed_interrupts, **{**streams, **options}
+        )
 
     async def run(self, *arguments: str, **options: Any) -> Ended:
         process = await self.start(*arguments, **options)
         return await ended(process)
+
+
+def _heed_interrupts() -> None:
+    """As in a terminal. A shell starts its background jobs, perhaps this test run, with them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 async def ended(process: asyncio.subprocess.Process, given: bytes | None = None) -> Ended:

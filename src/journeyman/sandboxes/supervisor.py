@@ -47,6 +47,7 @@ WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NONBLOCK | posi
 EINVAL = 22
 MSG_CMSG_CLOEXEC = 0x40000000
 CONNECT_SECONDS = 2.0
+LONGEST_KILL_SECONDS = 2.0
 NICENESS = 10
 """Added to the nice value of commands: a test suite must not keep the server from answering."""
 PR_SET_DUMPABLE = 4
@@ -411,9 +412,11 @@ def kill_command(request: int) -> None:
 def kill_until_gone(targets: set[int], belongs: "Callable[[int], bool]") -> None:
     """Kill the targets, their descendants and all that belongs, again and again until none is alive.
 
-    A process can fork between the listing and the kill, so one pass is not enough.
+    A process can fork between the listing and the kill, so one pass is not enough. One that was killed dies
+    when the kernel gets to it; one that the kernel cannot end now is not waited for any longer.
     """
-    for _ in range(100):
+    give_up = time.monotonic() + LONGEST_KILL_SECONDS
+    while time.monotonic() < give_up:
         status = {
             pid: read_proc(f"/proc/{pid}/stat").rpartition(b") ")[2].split() for pid in other_processes()
         }
@@ -426,6 +429,7 @@ def kill_until_gone(targets: set[int], belongs: "Callable[[int], bool]") -> None
         targets |= found  # once its parent is dead, a descendant is not known by it any more
         for pid in sorted(targets):
             kill(pid)
+        time.sleep(0.001)
 
 
 def kill(pid: int) -> None:
