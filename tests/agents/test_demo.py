@@ -10,7 +10,7 @@ import pytest
 
 import journeyman
 from journeyman.agents.plan import Plan
-from journeyman.agents.roles import fixing_prompt, planning_prompt, subtask_prompt
+from journeyman.agents.roles import fixing_prompt, planning_prompt, question_prompt, subtask_prompt
 from journeyman.events.types import ToolCallCompleted
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.local import LocalSandboxes
@@ -84,3 +84,10 @@ async def test_the_demo_also_works_without_a_plan(demo: Workplace, prompt: str) 
         for finished in demo.of(ToolCallCompleted)
         if finished.tool != "shell" and not finished.ok
     ] == []
+
+
+async def test_the_demo_answers_a_question_about_its_work(demo: Workplace) -> None:
+    prompt = question_prompt("What did you change?", TASK)
+    outcome = await demo.work("scripted/demo", prompt=prompt, role="answer")
+    assert outcome.stop_reason == "finished"
+    assert "page_count" in outcome.text
