@@ -8,7 +8,6 @@ import json
 import re
 import sys
 import unicodedata
-from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -126,7 +125,5 @@ def kept(order: dict[str, Any]) -> str:
 
 
 def lasted(order: dict[str, Any]) -> str:
-    begun, ended = order["execution_started_at"], order["execution_completed_at"]
-    if not begun or not ended:
-        return ""
-    return seconds((datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds())
+    """How long it was worked on; time that it waited for people or between rounds does not count."""
+    return seconds(order["active_seconds"]) if order["active_seconds"] else ""
