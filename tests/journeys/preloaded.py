@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,7 +40,8 @@ class Preloaded:
 
     def send_signal(self, how: int) -> None:
         if self._code is None:
-            os.kill(self.pid, how)
+            with suppress(ProcessLookupError):  # it has ended, as `Popen` finds out by itself
+                os.kill(self.pid, how)
 
     def wait(self, timeout: float) -> int:
         if self._code is None:
