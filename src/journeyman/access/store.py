@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from journeyman.access.tables import answered_requests as table
-from journeyman.database import Database
+from journeyman.database import Database, upserting
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,6 @@ class AnsweredRequests:
 
     async def begin(self, key: str, request_digest: str, reserved_id: str) -> Earlier | None:
         """Take a key for a request; None when it was free, else the request that has it."""
-        insert: Any = sqlite_insert if self._database.is_sqlite else postgresql_insert
         new = {
             "idempotency_key": key,
             "request_digest": request_digest,
@@ -45,14 +41,14 @@ class AnsweredRequests:
         }
         async with self._database.writing() as connection:
             taken = await connection.execute(
-                insert(table)
+                upserting(self._database.dialect)(table)
                 .values(new)
                 .on_conflict_do_nothing(index_elements=["idempotency_key"])
                 .returning(table.c.idempotency_key)
             )
             if taken.scalar() is not None:
                 return None
-            row = (await connection.execute(select(table).where(_is(key))))[0]
+            [row] = await connection.execute(select(table).where(_is(key)))
         if row["status"] is None:
             return Earlier(row["request_digest"], None, reserved_id=row["body"])
         return Earlier(row["request_digest"], StoredResponse(row["status"], row["content_type"], row["body"]))

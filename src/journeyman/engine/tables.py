@@ -12,7 +12,7 @@ workers = Table(
     Column("beats", Integer, nullable=False),
     Column("started_at", UtcDateTime, nullable=False),
 )
-"""Who is alive: a number that stands still tells of a death, whatever any clock says."""
+"""Heartbeats: a worker whose count stands still for a lease is dead, whatever any clock says."""
 
 bundles = Table(
     "bundles",

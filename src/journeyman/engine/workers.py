@@ -29,7 +29,7 @@ from journeyman.failpoints import failpoint
 _LOOK_ANYWAY_SECONDS = 5.0
 """Orders that a prompt or a time makes ready are found without a wake-up."""
 _PULSE_SECONDS = 1.0
-_TIDY_EVERY_SECONDS = 3600.0
+_CLEANUP_EVERY_SECONDS = 3600.0
 
 
 def worker_id_of(home: Path) -> str:
@@ -64,7 +64,7 @@ class Worker:
         self._orders_still: StallTimer[tuple[str, int]] = StallTimer()
         self._workers_still: StallTimer[str] = StallTimer()
         self._rescues: Counter[str] = Counter()
-        self._tidying = asyncio.Lock()
+        self._cleaning_up = asyncio.Lock()
 
     async def start(self) -> None:
         """Launch on the running loop: rounds that were cut off go on, and waiting orders are taken up."""
@@ -77,7 +77,7 @@ class Worker:
             self._dispatch(),
             self._pulse(),
             self._listen(),
-            self._keep_tidy(),
+            self._clean_up_periodically(),
             self._sweep(),
             self._resources.workspaces.on_disk.trash.keep_empty(),
             self._resources.agents.homes.trash.keep_empty(),
@@ -95,7 +95,7 @@ class Worker:
 
     async def clean_up(self, *, dry_run: bool = False) -> list[str]:
         """Clear away what the retention policy lets go of; says what went, or would go."""
-        async with self._tidying:
+        async with self._cleaning_up:
             return await clean_up(self._resources, deciding=self._deciding, dry_run=dry_run)
 
     async def stop(self) -> None:
@@ -110,7 +110,7 @@ class Worker:
             await self._carrier.forget_worker(self.worker_id)
         await self._carrier.close()
 
-    async def _keep_tidy(self) -> None:
+    async def _clean_up_periodically(self) -> None:
         while True:
             try:
                 for what in await self.clean_up():
@@ -118,7 +118,7 @@ class Worker:
             except Exception as error:
                 # Whatever it is, it may pass, and the disk would fill if this loop ended.
                 telemetry.logger().error("not_tidied", exc_info=error)
-            await asyncio.sleep(_TIDY_EVERY_SECONDS)
+            await asyncio.sleep(_CLEANUP_EVERY_SECONDS)
 
     async def _sweep(self) -> None:
         try:
@@ -181,12 +181,12 @@ class Worker:
                 # As above: a worker that stops to look would leave orders alone for ever.
                 telemetry.logger().error("worker_could_not_look", exc_info=error)
             if shared and time.monotonic() - beaten > self._resources.settings.worker_lease_seconds:
-                await self._lose(self._rounds.orders)  # by now somebody else may have them
+                await self._revoke(self._rounds.orders)  # by now somebody else may have them
             await asyncio.sleep(_PULSE_SECONDS)
 
     async def _look_after_own(self) -> None:
         held = {one.order_id: one for one in await self._claims.held_by(self.worker_id)}
-        await self._lose(self._rounds.orders - held.keys())
+        await self._revoke(self._rounds.orders - held.keys())
         for one in held.values():
             if one.stop_requested is not None and one.order_id not in self._stopping:
                 self._stopping[one.order_id] = asyncio.create_task(self._stop_as_asked(one))
@@ -242,7 +242,7 @@ class Worker:
                     "order_requeued", agent_work_order_id=held.order_id, worker_id=worker_id, reason=reason
                 )
 
-    async def _lose(self, order_ids: set[str]) -> None:
+    async def _revoke(self, order_ids: set[str]) -> None:
         for order_id in order_ids:
             telemetry.logger().warning("order_lost", agent_work_order_id=order_id)
             await self._rounds.revoke(order_id)
