@@ -147,6 +147,35 @@ class Settings(BaseModel):
     sandbox_paths: list[Path] = Field(default_factory=list, alias="JOURNEYMAN_SANDBOX_PATHS")
     """More directories to show read-only inside the sandbox (toolchains), separated by `:`."""
 
+    environment_setup: Literal["auto", "off"] = Field(default="auto", alias="JOURNEYMAN_ENVIRONMENT_SETUP")
+    """Whether what a repository needs is installed before its agents work."""
+    environment_problems: Literal["continue", "ask"] = Field(
+        default="continue", alias="JOURNEYMAN_ENVIRONMENT_PROBLEMS"
+    )
+    """What an order does when its environment lacks something: go on and say so, or pause for a person."""
+    environment_timeout_seconds: float = Field(
+        default=1800, gt=0, alias="JOURNEYMAN_ENVIRONMENT_TIMEOUT_SECONDS"
+    )
+    """Wall clock that the set-up of an environment may take."""
+    environment_secrets: dict[str, SecretStr] = Field(
+        default_factory=dict, alias="JOURNEYMAN_ENVIRONMENT_SECRETS"
+    )
+    """Variables that a set-up gets when its environment names them: a table of names and values, or JSON."""
+    layers_max_mb: int = Field(default=20_480, ge=16, alias="JOURNEYMAN_LAYERS_MAX_MB")
+    """Disk that installed environments may take together; those not used for longest are removed first."""
+    setup_hosts: list[str] = Field(default_factory=list, alias="JOURNEYMAN_SETUP_HOSTS")
+    """Hosts that every set-up may reach beside the package registries, separated by `:`."""
+    registry_credentials: dict[str, SecretStr] = Field(
+        default_factory=dict, alias="JOURNEYMAN_REGISTRY_CREDENTIALS"
+    )
+    """What the egress proxy sends to a registry as `Authorization`: a table of hosts and values, or JSON."""
+    registry_ca_file: Path | None = Field(default=None, alias="JOURNEYMAN_REGISTRY_CA_FILE")
+    """Certificates by which the egress proxy trusts registries; without it those of the system."""
+    upstream_proxy: str = Field(default="", alias="JOURNEYMAN_UPSTREAM_PROXY")
+    """An HTTP proxy of this network, through which the egress proxy reaches the outside."""
+    check_packages: Literal["touched", "all"] = Field(default="touched", alias="JOURNEYMAN_CHECK_PACKAGES")
+    """Which packages of a repository with several are checked: those that the change touches, or all."""
+
     allow_local_repositories: bool = Field(default=True, alias="JOURNEYMAN_ALLOW_LOCAL_REPOSITORIES")
     """Whether an order may name a directory of this machine."""
     repository_max_files: int = Field(default=200_000, ge=1, alias="JOURNEYMAN_REPOSITORY_MAX_FILES")
@@ -215,7 +244,14 @@ class Settings(BaseModel):
     failpoints: str = Field(default="", alias="JOURNEYMAN_FAILPOINTS")
     """For tests only: moments at which the server fails on purpose, as `commit_made=kill@2`."""
 
-    @field_validator("model_prices", "acp_agents", "role_models", mode="before")
+    @field_validator(
+        "model_prices",
+        "acp_agents",
+        "role_models",
+        "environment_secrets",
+        "registry_credentials",
+        mode="before",
+    )
     @classmethod
     def _from_json(cls, value: Any) -> Any:
         if not isinstance(value, str):
@@ -235,8 +271,9 @@ class Settings(BaseModel):
 
     def secrets(self) -> list[str]:
         """Every secret value, for redaction."""
-        values = (getattr(self, name) for name in type(self).model_fields)
-        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        values = [getattr(self, name) for name in type(self).model_fields]
+        tables = [one for value in values if isinstance(value, dict) for one in value.values()]
+        return [one.get_secret_value() for one in (*values, *tables) if isinstance(one, SecretStr)]
 
 
 SETTING_NAMES: dict[str, str] = {
@@ -253,7 +290,7 @@ def load_settings(environment: dict[str, str] | None = None) -> Settings:
     }
     home = Path(chosen.get("JOURNEYMAN_HOME", _default_home())).expanduser().absolute()
     merged = {**_read_file(home / "journeyman.toml"), **chosen, "JOURNEYMAN_HOME": home}
-    for name in ("JOURNEYMAN_SANDBOX_PATHS", "JOURNEYMAN_COMMIT_LEAVES_OUT"):
+    for name in ("JOURNEYMAN_SANDBOX_PATHS", "JOURNEYMAN_COMMIT_LEAVES_OUT", "JOURNEYMAN_SETUP_HOSTS"):
         listed = merged.get(name)
         if isinstance(listed, str):
             merged[name] = [part for part in listed.split(":") if part]

@@ -20,6 +20,7 @@ FLOOR_PLAN: tuple[frozenset[str], ...] = tuple(
         "engine",
         "steps",
         "agents verification knowledge",
+        "environments",
         "gateway git",
         "sandboxes forges",
         "work_orders",

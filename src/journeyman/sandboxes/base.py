@@ -40,6 +40,15 @@ class SandboxLimits:
     files: int = 1_000_000
 
 
+@dataclass(frozen=True)
+class LayerMount:
+    """A directory of an environment's layer, shown inside. What is written to it is the sandbox's own."""
+
+    source: Path
+    target: str
+    """Absolute, as seen from inside: `/workspace/.venv`, or the home."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SandboxSpec:
     """What to open. The same spec opened twice in one process is the same sandbox."""
@@ -49,8 +58,8 @@ class SandboxSpec:
     """The workspace's files on this machine."""
     git_directories: tuple[Path, ...] = ()
     """Git directories that the workspace's `.git` needs: shown read-only."""
-    purpose: Literal["work", "proof"] = "work"
-    """`proof`: checks run in a sandbox of their own, which no agent has used."""
+    purpose: Literal["work", "proof", "setup"] = "work"
+    """`proof`: checks run in a sandbox of their own, which no agent has used. `setup`: installs a layer."""
     writable: bool = True
     """False for read-only roles: the workspace is mounted read-only."""
     network: Literal["none", "open"] = "none"
@@ -60,6 +69,14 @@ class SandboxSpec:
     """Names at the top of the workspace that nothing in the sandbox sees, as far as they are there now."""
     home: Path | None = None
     """Where on this machine a program that keeps sessions has its home; it outlives the sandbox."""
+    layers: tuple[LayerMount, ...] = ()
+    """What the environment's set-up installed: read-only to others, copied when this sandbox writes to it."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables of every command, beside the few that all sandboxes have."""
+    path: tuple[str, ...] = ()
+    """Directories at the front of PATH, as seen from inside."""
+    user_home: Path | None = None
+    """A directory of this machine that becomes the home of all commands and is kept; None: an empty one."""
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
 

@@ -133,3 +133,28 @@ evidence = Table(
     Column("created_at", UtcDateTime, nullable=False),
     PrimaryKeyConstraint("agent_work_order_id", "round", "step", "attempt"),
 )
+
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("repository_id", String(16), primary_key=True),
+    Column("repository_url", PlainText, nullable=False, unique=True),
+    Column("default_branch", String(255)),
+    Column("rights", JSON(none_as_null=True)),
+    Column("environment_state", String(32), nullable=False),
+    Column("definition", PlainText),
+    Column("report", JSON(none_as_null=True)),
+    Column("check_order_id", String(16)),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),
+)
+
+network_grants = Table(
+    "network_grants",
+    metadata,
+    Column("granted_to", String(16), nullable=False),
+    Column("host", String(255), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("granted_to", "host"),
+)
+"""Hosts that people allowed, to one order or to one repository, by its id."""

@@ -1263,6 +1263,81 @@ export interface components {
             diff: string;
         };
         /**
+         * EnvironmentCommandCompleted
+         * @description One install command of the set-up has ended.
+         */
+        EnvironmentCommandCompleted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "environment_command_completed";
+            /** Command */
+            command: string;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Output */
+            output: string;
+        };
+        /** EnvironmentReady */
+        EnvironmentReady: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "environment_ready";
+            /** Layer */
+            layer: string;
+            /** Reused */
+            reused: boolean;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Files */
+            files: number;
+        };
+        /**
+         * EnvironmentSetupFailed
+         * @description The order goes on without what could not be installed, or waits for a person, by the settings.
+         */
+        EnvironmentSetupFailed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "environment_setup_failed";
+            /** Layer */
+            layer: string;
+            /** Reason */
+            reason: string;
+            /** Remedy */
+            remedy: string;
+            /** Command */
+            command?: string | null;
+        };
+        /**
+         * EnvironmentSetupStarted
+         * @description No layer fits the base commit, so one is made. Other orders that need the same one wait for it.
+         */
+        EnvironmentSetupStarted: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "environment_setup_started";
+            /** Layer */
+            layer: string;
+            /** Source */
+            source: string;
+            /** Ecosystems */
+            ecosystems: string[];
+            /** Commands */
+            commands: string[];
+        };
+        /**
          * EventMessage
          * @description An event as streams carry it: its own fields, and beside them its place in the order's sequence.
          */
@@ -1271,7 +1346,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitBranchMoved"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["EnvironmentSetupStarted"] | components["schemas"]["EnvironmentCommandCompleted"] | components["schemas"]["EnvironmentReady"] | components["schemas"]["EnvironmentSetupFailed"] | components["schemas"]["NetworkDenied"] | components["schemas"]["NetworkAllowed"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitBranchMoved"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1819,6 +1894,52 @@ export interface components {
             tokens_cache_write: number;
             /** Model */
             model: string;
+        };
+        /**
+         * NetworkAllowed
+         * @description A person allowed a host that had been denied.
+         */
+        NetworkAllowed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "network_allowed";
+            /** Host */
+            host: string;
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "order" | "repository";
+        };
+        /**
+         * NetworkDenied
+         * @description A command tried to reach what its phase may not. Told once for each host, port and step.
+         */
+        NetworkDenied: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "network_denied";
+            /** Host */
+            host: string;
+            /** Port */
+            port: number;
+            /**
+             * Phase
+             * @enum {string}
+             */
+            phase: "setup" | "agent" | "proof";
+            /** Step */
+            step: string | null;
+            /** Command */
+            command: string | null;
+            /** Reason */
+            reason: string;
+            /** May Be Allowed */
+            may_be_allowed: boolean;
         };
         /** NewWorkOrder */
         NewWorkOrder: {

@@ -18,6 +18,14 @@ from journeyman.events.types.agents import (
     ToolCallStarted,
 )
 from journeyman.events.types.base import Phase
+from journeyman.events.types.environments import (
+    EnvironmentCommandCompleted,
+    EnvironmentReady,
+    EnvironmentSetupFailed,
+    EnvironmentSetupStarted,
+    NetworkAllowed,
+    NetworkDenied,
+)
 from journeyman.events.types.forges import (
     GithubIssueCommented,
     GithubIssueRead,
@@ -101,6 +109,10 @@ __all__ = [
     "ApprovalDecided",
     "ApprovalRequested",
     "CommandProblem",
+    "EnvironmentCommandCompleted",
+    "EnvironmentReady",
+    "EnvironmentSetupFailed",
+    "EnvironmentSetupStarted",
     "Event",
     "FileLeftOut",
     "FoundCommand",
@@ -120,6 +132,8 @@ __all__ = [
     "GithubPullRequestReopened",
     "GithubPullRequestUpdated",
     "ModelCallCompleted",
+    "NetworkAllowed",
+    "NetworkDenied",
     "Phase",
     "PlanCreated",
     "PromptAccepted",
@@ -164,6 +178,12 @@ Event = Annotated[
     | SandboxCleanupCompleted
     | SandboxCleanupFailed
     | GitBranchCreated
+    | EnvironmentSetupStarted
+    | EnvironmentCommandCompleted
+    | EnvironmentReady
+    | EnvironmentSetupFailed
+    | NetworkDenied
+    | NetworkAllowed
     | GitCommitStarted
     | GitCommitCreated
     | GitFilesLeftOut
@@ -227,7 +247,9 @@ FIRST_EVENTS = frozenset(
 )
 """After one of these an order is under way, or waits to be."""
 
-CHATTER = frozenset({"agent_text", "tool_call_started", "tool_call_completed"})
+CHATTER = frozenset(
+    {"agent_text", "tool_call_started", "tool_call_completed", "environment_command_completed"}
+)
 """What agents and tools say: streamed by SSE, left out of status messages and log lines."""
 
 

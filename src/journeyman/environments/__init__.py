@@ -1,0 +1,1 @@
+"""What a repository needs before anything runs: packages, services, variables and checks."""
