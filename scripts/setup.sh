@@ -3,6 +3,7 @@
 #   scripts/setup.sh run    what the product needs
 #   scripts/setup.sh test   and what its tests need: PostgreSQL (they start a server of their own), npm, cargo, chromium,
 #                           and the agents that others make, in .agents/ of this checkout
+#   scripts/setup.sh field  and the toolchains of the repositories that `make field` checks
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mode=${1:-run}
@@ -39,7 +40,7 @@ missing_packages() { # by their Debian names
   command -v slirp4netns >/dev/null || echo slirp4netns
   command -v setpriv >/dev/null || echo util-linux
   is_installed || find_python >/dev/null || printf '%s\n' python3 python3-venv
-  [ "$mode" = test ] || return 0
+  [ "$mode" != run ] || return 0
   has_postgresql || echo postgresql
   # Projects of every kind are verified for real.
   command -v make >/dev/null || echo make
@@ -48,6 +49,14 @@ missing_packages() { # by their Debian names
   # The clock that jumps in a test is a small library in C.
   command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
   command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
+  [ "$mode" = field ] || return 0
+  command -v g++ >/dev/null || echo g++
+  command -v cmake >/dev/null || echo cmake
+  command -v meson >/dev/null || printf '%s\n' meson ninja-build
+  command -v autoreconf >/dev/null || printf '%s\n' autoconf automake libtool
+  command -v go >/dev/null || echo golang-go
+  command -v bundle >/dev/null || printf '%s\n' ruby ruby-dev bundler
+  command -v mvn >/dev/null || printf '%s\n' default-jdk-headless maven
 }
 
 give_up() {
@@ -96,15 +105,15 @@ install_python() { # uv is faster but does not read pip's configuration, so pip 
 }
 
 install_agents() { # whose terms of use are accepted by using them, as the command says
-  [ "$mode" = test ] || return 0
+  [ "$mode" != run ] || return 0
   JOURNEYMAN_AGENTS_DIRECTORY=$PWD/.agents .venv/bin/jm agents install claude_code opencode codex gemini |
     { grep -v 'was installed already' || true; }
 }
 
 case $mode in
-  run | test) ;;
+  run | test | field) ;;
   *)
-    echo "usage: scripts/setup.sh [run|test]" >&2
+    echo "usage: scripts/setup.sh [run|test|field]" >&2
     exit 2
     ;;
 esac

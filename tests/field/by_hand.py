@@ -1,0 +1,63 @@
+"""Run documented commands as a person would: outside any jail, with a network, in a home of its own."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from journeyman.verification.counts import Counts, count_tests
+from tests.field.projects import FieldProject
+
+
+@dataclass(frozen=True)
+class Result:
+    outcome: str
+    """`passed`, `failed`, `environment` (it cannot be set up here), `timed_out`."""
+    counts: Counts | None
+    detail: str = ""
+    seconds: float = 0.0
+
+
+def missing(project: FieldProject) -> list[str]:
+    return [name for name in project.needs if shutil.which(name) is None]
+
+
+def by_hand(project: FieldProject, tree: Path, home: Path) -> Result:
+    home.mkdir(parents=True, exist_ok=True)
+    prepare = f"set -e\n{project.install}\n" if project.install else ""
+    script = f"{prepare}set +e\necho '--- the tests begin'\n{project.test}\n"
+    environment = {
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("JOURNEYMAN_", "PYTEST_"))
+        },
+        "HOME": str(home),
+        "VIRTUAL_ENV": "",
+    }
+    for name in ("VIRTUAL_ENV", "CI", "NO_COLOR"):
+        environment.pop(name, None)
+    try:
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=tree,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=project.minutes * 60,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Result("timed_out", None)
+    output = done.stdout.decode(errors="replace")
+    _, began, tested = output.partition("--- the tests begin")
+    if not began:
+        return Result("environment", None, _last_line(output))
+    counts = count_tests(tested)
+    return Result("passed" if done.returncode == 0 else "failed", counts, _last_line(tested))
+
+
+def _last_line(output: str) -> str:
+    return next((line.strip()[:120] for line in reversed(output.splitlines()) if line.strip()), "")

@@ -1,0 +1,61 @@
+"""Let the product check a repository, as a new user would: `jm doctor --repository`."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from journeyman.verification.counts import Counts, count_tests
+from tests.field.by_hand import Result
+from tests.field.projects import FieldProject
+
+_JM = Path(sys.executable).with_name("jm")
+_ORDER = ("failed", "timed_out", "environment", "unavailable", "passed")
+"""The worst outcome of several checks is that of all of them."""
+
+
+def check(project: FieldProject, repository: Path, home: Path) -> Result:
+    """The outcome of all its test checks together, on the untouched commit."""
+    began = time.monotonic()
+    environment = {**os.environ, "JOURNEYMAN_HOME": str(home), "JOURNEYMAN_PORT": "0"}
+    try:
+        done = subprocess.run(
+            [str(_JM), "doctor", "--repository", str(repository), "--json"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=project.minutes * 60,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Result("timed_out", None, "the doctor did not end")
+    seconds = time.monotonic() - began
+    try:
+        report: dict[str, Any] = json.loads(done.stdout)["report"]
+    except (ValueError, KeyError):
+        return Result("no report", None, done.stderr.decode(errors="replace")[-300:], seconds)
+    tests = [one for one in report["checks"] if one["kind"] == "test"]
+    if not tests:
+        return Result("unavailable", None, "no test check was found", seconds)
+    outcome = min((one["outcome"] for one in tests), key=_ORDER.index)
+    counts = [found for one in tests if (found := count_tests(one["summary"])) is not None]
+    total = sum(counts[1:], counts[0]) if counts else None
+    detail = "; ".join(f"{one['name']}: {one['summary']}" for one in tests)
+    return Result(outcome, total, detail, seconds)
+
+
+def agrees(ours: Result, by_hand: Result) -> bool:
+    """Same outcome, and the same numbers where both say any."""
+    if ours.outcome != by_hand.outcome:
+        # What a person cannot set up either is not called failed: that is agreement, too.
+        return ours.outcome == "environment" and by_hand.outcome == "failed" and _ran(by_hand.counts) == 0
+    if ours.counts is None or by_hand.counts is None:
+        return True
+    return (ours.counts.passed, ours.counts.failed) == (by_hand.counts.passed, by_hand.counts.failed)
+
+
+def _ran(counts: Counts | None) -> int:
+    return counts.ran if counts else 0
