@@ -16,7 +16,11 @@ def bring(project: FieldProject, directory: Path) -> Path:
     if (target / "brought").exists():
         return target
     _git("init", "--quiet", "--bare", "--initial-branch=main", str(target))
-    _git("-C", str(target), "fetch", "--quiet", "--tags", _source(project), "+refs/heads/*:refs/remotes/*")
+    source = _source(project)
+    try:
+        _git("-C", str(target), "fetch", "--quiet", "--tags", source, "+refs/heads/*:refs/remotes/*")
+    except subprocess.CalledProcessError:  # a mirror without all of its history
+        _git("-C", str(target), "fetch", "--quiet", "--depth=1", source, project.commit)
     _git("-C", str(target), "update-ref", "refs/heads/main", project.commit)
     (target / "brought").touch()
     return target

@@ -1,6 +1,7 @@
 """Run documented commands as a person would: outside any jail, with a network, in a home of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from pathlib import Path
 
 from journeyman.verification.counts import Counts, count_tests
 from tests.field.projects import FieldProject
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def by_hand(project: FieldProject, tree: Path, home: Path) -> Result:
         )
     except subprocess.TimeoutExpired:
         return Result("timed_out", None)
-    output = done.stdout.decode(errors="replace")
+    output = _COLOUR.sub("", done.stdout.decode(errors="replace"))
     _, began, tested = output.partition("--- the tests begin")
     if not began:
         return Result("environment", None, _last_line(output))
