@@ -68,8 +68,12 @@ def arguments(
     as_root: bool,
     files: dict[str, int],
     filter_fd: int | None,
+    workspace: Path | None = None,
+    layers: Sequence[str] = (),
 ) -> list[str]:
     """Everything before the program to run. `files` are descriptors with the content of small files.
+
+    `workspace`: where it is mounted together with its layers. `layers`: options that mount these otherwise.
 
     The order matters: bubblewrap applies its options from left to right, so a later mount hides an earlier
     one.
@@ -79,7 +83,7 @@ def arguments(
     size = str(spec.limits.memory_mb * 1024 * 1024 // _MEMORY_SHARE)
     result += ["--perms", "1777", "--size", size, "--tmpfs", _SHARED_MEMORY]
     # Home and /tmp are directories on disk, made empty for each sandbox: a tmpfs would take memory.
-    result += ["--perms", "0755", "--dir", "/home", "--bind", str(scratch.home), HOME]
+    result += ["--perms", "0755", "--dir", "/home", "--bind", str(spec.user_home or scratch.home), HOME]
     result += ["--bind", str(scratch.temporary), "/tmp"]  # noqa: S108 - the jail's own
     result += ["--perms", "0755", "--dir", "/var", "--symlink", "/run", "/var/run"]
     result += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108 - the jail's own
@@ -87,7 +91,9 @@ def arguments(
         result += ["--perms", "0644", "--file", str(descriptor), path]
     result += _read_only([*_python_home(), *shown, *spec.shown, *spec.git_directories])
     # A read-only role gets a read-only mount: the kernel refuses the write, whatever the role attempts.
-    result += ["--bind" if spec.writable else "--ro-bind", str(spec.tree), WORKSPACE]
+    # With layers mounted it is read-only already, and they can be written all the same.
+    is_bound = spec.writable or workspace is not None
+    result += ["--bind" if is_bound else "--ro-bind", str(workspace or spec.tree), WORKSPACE, *layers]
     for name in spec.hidden:
         result += _hidden(spec.tree, name)
     if spec.home:

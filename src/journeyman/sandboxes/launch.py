@@ -3,6 +3,7 @@
 Nothing of the server's environment is inherited: what a command finds in its own is listed here.
 """
 
+import asyncio
 import contextlib
 import importlib.util
 import marshal
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from journeyman.errors import SandboxUnavailable
-from journeyman.sandboxes import jail, seccomp
+from journeyman.sandboxes import jail, layer_mounts, seccomp
 from journeyman.sandboxes.base import SandboxSpec
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.sandboxes.scratch import Scratch
@@ -26,7 +27,8 @@ INSTALL = "Install it: apt-get install bubblewrap (0.8 or newer)."
 
 
 def mark_of(tag: str, spec: SandboxSpec) -> str:
-    kind = "proof" if spec.purpose == "proof" else "rw" if spec.writable else "ro"
+    role = "rw" if spec.writable else "ro"
+    kind = role if spec.purpose == "work" else spec.purpose
     return f"{tag}:{spec.order_id}:{kind}:"
 
 
@@ -39,10 +41,12 @@ def launch(
     *,
     mark: str,
     has_group: bool,
+    has_overlays: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start the supervisor with its ends of the two sockets. Without `scratch` there is no jail.
 
     `has_group`: a control group limits memory and processes, so no resource limits are set.
+    `has_overlays`: layers can be mounted so that the sandbox can write to them.
     """
     jailed = scratch is not None
     if not spec.tree.is_dir():
@@ -62,10 +66,14 @@ def launch(
             stack.callback(os.close, inherited[-1])
             return inherited[-1]
 
-        program = [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{memory_file(_supervisor())}"]
-        program += [str(uid or 0), str(memory), str(processes)]
+        def python(name: str) -> list[str]:
+            code = memory_file(_bytecode(name))
+            return [jail.python_executable(), "-I", "-S", f"/proc/self/fd/{code}"]
+
+        program = [*python("supervisor.py"), str(uid or 0), str(memory), str(processes)]
         if scratch is not None:
             user, group = (uid, uid) if uid else (os.getuid(), os.getgid())
+            is_overlaid = bool(spec.layers) and has_overlays
             refused = seccomp.filter_program()
             program[:0] = jail.arguments(
                 spec,
@@ -74,7 +82,13 @@ def launch(
                 as_root=uid is not None,
                 files={k: memory_file(v) for k, v in jail.small_files(user, group, spec.network).items()},
                 filter_fd=memory_file(refused) if refused else None,
+                workspace=scratch.workspace if is_overlaid else None,
+                layers=() if is_overlaid else layer_mounts.read_only_arguments(spec),
             )
+            if is_overlaid:
+                plan = memory_file(layer_mounts.launch_plan(spec, scratch, uid))
+                program[:1] = [*python("overlay_launcher.py"), str(plan), str(bubblewrap)]
+                bubblewrap = None  # the launcher becomes it
         try:
             return subprocess.Popen(
                 program,
@@ -93,12 +107,33 @@ def launch(
             ) from None
 
 
+async def can_mount_overlays(scratch: Scratch) -> bool:
+    """Whether this user can mount an overlay on the disk of the home, found out by mounting one."""
+    code, plan = (
+        _memory_file(_bytecode("overlay_launcher.py")),
+        _memory_file(layer_mounts.probe_plan(scratch)),
+    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(jail.python_executable(), "-I", "-S", f"/proc/self/fd/{code}", str(plan)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={},
+            pass_fds=(code, plan),
+        )
+        return await process.wait() == 0
+    finally:
+        os.close(code)
+        os.close(plan)
+
+
 def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bool) -> dict[str, str]:
     # Else every test run of an agent leaves bytecode in the workspace; checks run in a throwaway checkout.
     no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"} if spec.purpose == "work" else {}
     return {
         **no_bytecode,
-        "PATH": jail.search_path(settings.sandbox_paths),
+        "PATH": _search_path(settings, spec),
         "HOME": jail.HOME if jailed else str(spec.tree),
         "USER": "agent",
         "LOGNAME": "agent",
@@ -113,11 +148,15 @@ def _environment(settings: Settings, spec: SandboxSpec, mark: str, *, jailed: bo
     }
 
 
+def _search_path(settings: Settings, spec: SandboxSpec) -> str:
+    usual = dict(spec.env).get("PATH") or jail.search_path(settings.sandbox_paths)
+    return ":".join([*spec.path, usual])
+
+
 @cache
-def _supervisor() -> bytes:
-    """The supervisor as bytecode: compiling it in each jail would cost a quarter of the start-up."""
-    source = Path(__file__).with_name("supervisor.py")
-    code = compile(source.read_bytes(), "supervisor.py", "exec", optimize=2)
+def _bytecode(name: str) -> bytes:
+    """A program of this room: compiling the supervisor in each jail would cost a quarter of the start-up."""
+    code = compile(Path(__file__).with_name(name).read_bytes(), name, "exec", optimize=2)
     return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
 
 

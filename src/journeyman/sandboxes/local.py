@@ -19,7 +19,7 @@ from journeyman.sandboxes.base import Readiness, SandboxLimits, SandboxSpec
 from journeyman.sandboxes.control_groups import ControlGroups
 from journeyman.sandboxes.disk_monitor import DiskMonitor
 from journeyman.sandboxes.fd_channel import FdChannel
-from journeyman.sandboxes.launch import INSTALL, launch, mark_of
+from journeyman.sandboxes.launch import INSTALL, can_mount_overlays, launch, mark_of
 from journeyman.sandboxes.local_sandbox import REPLY_SECONDS, LocalSandbox, identifier_of
 from journeyman.sandboxes.processes import clear_group, kill_marked
 from journeyman.sandboxes.quota import measure
@@ -30,6 +30,10 @@ from journeyman.settings import Settings
 
 _TRIAL = "trial"
 """Stands for an order's id where a sandbox is opened only to see whether that works."""
+_NO_OVERLAYS = (
+    "Installed environments are read-only in sandboxes, because overlayfs cannot be mounted: "
+    "put JOURNEYMAN_HOME on a disk of its own (ext4, xfs), and use Linux 5.11 or newer."
+)
 _ALLOW = (
     "Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, or on Ubuntu "
     "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --privileged."
@@ -50,6 +54,8 @@ class LocalSandboxes:
         self._disk = DiskMonitor(self._reserve)
         self._works = False
         """Whether a jail has been made here; it is not tried twice."""
+        self._has_overlays: bool | None = None
+        """Whether layers can be mounted so that sandboxes can write to them; None: not tried yet."""
 
     @property
     def isolation(self) -> str:
@@ -71,7 +77,7 @@ class LocalSandboxes:
             except OSError as error:
                 return Readiness(False, f"A sandbox needs to write in {self._settings.home}: {error}.")
             self._works = True
-        return Readiness(True)
+        return Readiness(True, "" if self._has_overlays is not False else _NO_OVERLAYS)
 
     def _missing(self) -> str:
         """What would have to be installed or set otherwise, as far as that can be seen without trying."""
@@ -90,6 +96,7 @@ class LocalSandboxes:
         """Start a sandbox as an order's would be, on an empty directory, and let it answer."""
         workspace = self._scratches.make(_TRIAL)
         try:
+            self._has_overlays = await can_mount_overlays(workspace)
             sandbox = await self._start(
                 SandboxSpec(order_id=_TRIAL, tree=workspace.temporary, network=self._settings.sandbox_network)
             )
@@ -186,10 +193,18 @@ class LocalSandboxes:
         scratch = self._make_scratch(spec, resources)
         try:
             mark = mark_of(self._tag, spec)
+            has_overlays = await self._can_mount_overlays(scratch) if scratch and spec.layers else False
             process = launch(
-                self._settings, spec, scratch, theirs, their_channel, mark=mark, has_group=group is not None
+                self._settings,
+                spec,
+                scratch,
+                theirs,
+                their_channel,
+                mark=mark,
+                has_group=group is not None,
+                has_overlays=has_overlays,
             )
-        except SandboxUnavailable:
+        except BaseException:
             ours.close()
             our_channel.close()
             if group:
@@ -229,6 +244,11 @@ class LocalSandboxes:
             ) from None
         return sandbox
 
+    async def _can_mount_overlays(self, scratch: Scratch) -> bool:
+        if self._has_overlays is None:
+            self._has_overlays = await can_mount_overlays(scratch)
+        return self._has_overlays
+
     def _make_scratch(self, spec: SandboxSpec, resources: contextlib.ExitStack) -> Scratch | None:
         if self.isolation == "none":
             return None
@@ -238,5 +258,5 @@ class LocalSandboxes:
 
     def _directories(self, spec: SandboxSpec) -> tuple[Path, ...]:
         """Where the order's files lie."""
-        others = (self._scratches.of(spec.order_id), spec.home)
+        others = (self._scratches.of(spec.order_id), spec.home, spec.user_home)
         return (spec.tree, *(path for path in others if path is not None))

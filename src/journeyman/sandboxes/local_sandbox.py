@@ -93,7 +93,7 @@ class LocalSandbox:
         cap = self.spec.limits.output_bytes
         words = [cwd, "0" if stdin is None else "1"]
         fields = [b"%f" % timeout, b"%d" % cap, *map(os.fsencode, words), stdin or b""]
-        extra = [word for pair in (env or {}).items() for word in pair]
+        extra = [word for pair in self._variables(env).items() for word in pair]
         fields += [b"%d" % len(arguments), *map(os.fsencode, [*arguments, *extra])]
         started = time.monotonic()
         reply = await self._call(b"R", fields, room=cap + 4096, on_output=on_output, time=timeout)
@@ -151,7 +151,13 @@ class LocalSandbox:
         return jail.SESSIONS if self.spec.home else jail.HOME
 
     async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Program:
+        env = self._variables(env)
         return await program.start_program(self._connection, self._fd_channel, command, env=env, cwd=cwd)
+
+    def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        """Given to each command, never to what starts the jail: LD_PRELOAD would be obeyed there by root."""
+        own = {name: value for name, value in self.spec.env if name != "PATH"}
+        return {**own, **(more or {})}
 
     async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(sock=await self._received_socket(port))
@@ -188,6 +194,6 @@ class LocalSandbox:
 
 
 def identifier_of(spec: SandboxSpec) -> str:
-    if spec.purpose == "proof":
-        return f"local-{spec.order_id}-proof"
+    if spec.purpose != "work":
+        return f"local-{spec.order_id}-{spec.purpose}"
     return f"local-{spec.order_id}" if spec.writable else f"local-{spec.order_id}-read-only"

@@ -30,6 +30,11 @@ class Scratch:
     def temporary(self) -> Path:
         return self.directory / "tmp"
 
+    @property
+    def workspace(self) -> Path:
+        """Where the workspace is mounted together with an environment's layers, seen by the jail alone."""
+        return self.directory / "workspace"
+
 
 class Scratches:
     """All scratch directories of one Journeyman home."""
