@@ -15,7 +15,8 @@ from pathlib import Path
 from journeyman.git.mirror import Mirror
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import checked_commit
-from journeyman.git.staging import Index
+from journeyman.git.staging import Index, in_thread
+from journeyman.git.trees import find_hazards
 from journeyman.sandboxes.identity import jail_uid
 
 
@@ -29,6 +30,14 @@ class Checkout:
     def git_directories(self) -> tuple[Path, ...]:
         """What a sandbox has to show, read-only and at the same path, for git to work in it."""
         return (self.git_dir, self.mirror)
+
+    async def ignored(self, order_id: str) -> list[str]:
+        """What lies in the tree and is ignored by git; a directory that is ignored as a whole ends in `/`."""
+        index = _index_of(self, order_id)
+        hazards = await in_thread(find_hazards, self.tree)
+        listing = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        found = await index.hiding(hazards).git(*listing)
+        return [os.fsdecode(path) for path in found.split(b"\0") if path]
 
 
 class Checkouts:
@@ -61,13 +70,7 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
     checkout.git_dir.mkdir()
     for name, content in {"HEAD": commit_sha, "commondir": str(checkout.mirror)}.items():
         (checkout.git_dir / name).write_text(f"{content}\n")
-    index = Index(
-        order_id=order_id,
-        path=checkout.git_dir / "index",
-        git_dir=checkout.git_dir,
-        tree=checkout.tree,
-        mirror=checkout.mirror,
-    )
+    index = _index_of(checkout, order_id)
     await index.write_files("read-tree", "--reset", "-u", commit_sha)
     (checkout.tree / ".git").write_text(f"gitdir: {checkout.git_dir}\n")
     (checkout.git_dir / "gitdir").write_text(f"{checkout.tree / '.git'}\n")
@@ -77,3 +80,13 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
     uid = jail_uid(order_id)
     if uid is not None:
         await asyncio.to_thread(change_owner, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)
+
+
+def _index_of(checkout: Checkout, order_id: str) -> Index:
+    return Index(
+        order_id=order_id,
+        path=checkout.git_dir / "index",
+        git_dir=checkout.git_dir,
+        tree=checkout.tree,
+        mirror=checkout.mirror,
+    )

@@ -5,13 +5,15 @@ sandbox's own and gone with it. All mounts of one layer share one overlay, so th
 hundred packages starts as quickly as a small one. Elsewhere as read-only mounts.
 """
 
+import contextlib
+import fcntl
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.errors import Internal
+from journeyman.errors import Internal, SandboxUnavailable
 from journeyman.sandboxes.base import LayerMount, SandboxSpec
 from journeyman.sandboxes.identity import jail_uid
 from journeyman.sandboxes.jail import HOME, WORKSPACE
@@ -57,6 +59,25 @@ def _split(target: str) -> tuple[str, str]:
     raise Internal(
         f"a layer cannot be mounted at {target!r}", hint="It has to be below the workspace, or the home."
     )
+
+
+@contextlib.contextmanager
+def in_use(spec: SandboxSpec) -> Iterator[None]:
+    """Hold a shared lock on every layer of a sandbox, so that nobody removes it meanwhile."""
+    with contextlib.ExitStack() as stack:
+        for group in grouped(spec.layers):
+            try:
+                descriptor = os.open(group.lower, DIRECTORY)
+                stack.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                if not group.lower.is_dir():
+                    raise FileNotFoundError
+            except (FileNotFoundError, BlockingIOError):
+                raise SandboxUnavailable(
+                    "the installed environment was removed meanwhile",
+                    hint="It is installed again when the step is retried.",
+                ) from None
+        yield
 
 
 def launch_plan(spec: SandboxSpec, scratch: Scratch, uid: int | None) -> bytes:

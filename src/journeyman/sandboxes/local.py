@@ -14,7 +14,7 @@ import weakref
 from pathlib import Path
 
 from journeyman.errors import SandboxLost, SandboxUnavailable, StoreUnavailable
-from journeyman.sandboxes import network
+from journeyman.sandboxes import layer_mounts, network
 from journeyman.sandboxes.base import Readiness, SandboxLimits, SandboxSpec
 from journeyman.sandboxes.control_groups import ControlGroups
 from journeyman.sandboxes.disk_monitor import DiskMonitor
@@ -124,7 +124,7 @@ class LocalSandboxes:
     def _check_disk(self, order_id: str) -> None:
         """Raise where a new sandbox would fail for the same reason as the last one, or the disk is full."""
         for sandbox in self._open.values():
-            if sandbox.order_id == order_id and sandbox.stopped_because is not None:
+            if sandbox.order_id == order_id and sandbox.stopped_because and sandbox.spec.purpose != "setup":
                 raise sandbox.stopped_because
         if not self.has_room:
             raise StoreUnavailable(
@@ -134,7 +134,7 @@ class LocalSandboxes:
 
     async def is_over_quota(self, order_id: str, tree: Path, limits: SandboxLimits) -> bool:
         open_ones = (one for one in self._open.values() if one.order_id == order_id)
-        if any(one.stopped_because is not None for one in open_ones):
+        if any(one.stopped_because is not None for one in open_ones if one.spec.purpose != "setup"):
             return True
         disk = self._reserve.look()
         if not disk.is_low:
@@ -193,6 +193,8 @@ class LocalSandboxes:
         scratch = self._make_scratch(spec, resources)
         try:
             mark = mark_of(self._tag, spec)
+            if scratch:
+                resources.enter_context(layer_mounts.in_use(spec))
             has_overlays = await self._can_mount_overlays(scratch) if scratch and spec.layers else False
             process = launch(
                 self._settings,
