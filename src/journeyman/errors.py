@@ -4,6 +4,8 @@ The message says what happened, the hint is written for the person who reads it.
 problem+json, the command line into an exit code; the engine reads only `category` and `retryable`.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 Category = Literal[
@@ -46,6 +48,24 @@ class InvalidRepository(InvalidInput):
 
 class InvalidWorkflow(InvalidInput):
     """A workflow definition is wrong; the message names file, line and step."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One thing that is wrong in a text that a person wrote; lines and columns count from 1."""
+
+    line: int
+    column: int
+    message: str
+    hint: str
+
+
+class InvalidEnvironment(InvalidInput):
+    """The definition of an environment is wrong; the message names the first mistake with file and line."""
+
+    def __init__(self, message: str, *, hint: str = "", errors: Sequence[Mistake] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.errors = tuple(errors)
 
 
 class InvalidSetting(InvalidInput):
