@@ -173,6 +173,11 @@ def kind_from_name(name: str) -> CheckKind | None:
     return None
 
 
+def canonical_tool(name: str) -> str:
+    """As it is called: `python3` of `python`, `cargo` of `rust`."""
+    return _TOOLS.get(name, name)
+
+
 def first_program(command: str) -> str:
     """What a command calls first, variables before it left out; empty where that cannot be told."""
     try:
@@ -239,7 +244,7 @@ def _definition(file: schema.EnvironmentFile, source: str) -> Definition:
         # The home is kept whole, so directories of it are in the layer anyway.
         directories=tuple(one for one in file.cache if not one.startswith("~/")),
         tools=tuple(
-            ToolNeed(tool=_TOOLS.get(name, name), version=version, said_in=source)
+            ToolNeed(tool=canonical_tool(name), version=version, said_in=source)
             for name, version in file.tools.items()
         ),
     )

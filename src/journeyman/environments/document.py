@@ -32,6 +32,11 @@ def invalid_environment(source: str, mistakes: Sequence[Mistake]) -> InvalidEnvi
     )
 
 
+def is_printable(text: str) -> bool:
+    """Whether it could stand in an environment file."""
+    return not _NOT_TEXT.search(text)
+
+
 class Document:
     """Raises InvalidEnvironment where the text is not the YAML that is accepted here."""
 

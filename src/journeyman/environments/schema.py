@@ -27,7 +27,8 @@ from journeyman.environments.variables import refuse_variable
 
 MAX_COMMANDS = 200
 MAX_CHECKS = 400
-_MAX_COMMAND = 20_000
+MAX_SERVICES = 20
+MAX_COMMAND = 20_000
 _MAX_SERVICE_SECONDS = 3600
 _HOST = re.compile(
     r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*"
@@ -45,9 +46,9 @@ def mistake(message: str, hint: str) -> PydanticCustomError:
 def _command(text: str) -> str:
     if not text.strip():
         raise mistake("the command is empty", "Write a shell command, or remove the line.")
-    if len(text) > _MAX_COMMAND:
+    if len(text) > MAX_COMMAND:
         raise mistake(
-            f"the command is longer than {_MAX_COMMAND:,} characters",
+            f"the command is longer than {MAX_COMMAND:,} characters",
             "Put it into a script of the repository and call that.",
         )
     return text.strip("\n")
@@ -217,7 +218,9 @@ class EnvironmentFile(_Model):
     install: (
         Annotated[tuple[_Install, ...], BeforeValidator(_listed), Field(max_length=MAX_COMMANDS)] | None
     ) = None
-    start: Annotated[tuple[_Start, ...], BeforeValidator(_listed), Field(max_length=20)] | None = None
+    start: Annotated[tuple[_Start, ...], BeforeValidator(_listed), Field(max_length=MAX_SERVICES)] | None = (
+        None
+    )
     checks: Annotated[
         dict[Annotated[StrictStr, AfterValidator(_check_name)], _Check], Field(max_length=MAX_CHECKS)
     ] = {}
