@@ -8,8 +8,9 @@ from tests.house.source import modules
 
 _EMPTY_WORDS = re.compile(r"(?:^|_)(manager|service|factory|factorie|helper|util|core|common)s?(?:_|$)")
 _COMMANDS = re.compile(r"`jm (retry|prompt|approve|reject|cancel|pause|resume|fork)\b")
-_EXEMPT = "api/services.py"
-"""The record of what the handlers are given: it holds the services of the product, and is not one."""
+_EXEMPT = ("api/services.py", "environments/services.py")
+"""The record of what the handlers are given holds the services of the product, and is not one; those of an
+environment are what people call by that name: a database, a cache."""
 
 
 def test_every_module_says_why_it_exists() -> None:
@@ -18,7 +19,7 @@ def test_every_module_says_why_it_exists() -> None:
 
 
 def test_no_module_hides_behind_an_empty_word() -> None:
-    paths = [module.path for module in modules() if module.path != _EXEMPT]
+    paths = [module.path for module in modules() if module.path not in _EXEMPT]
     empty = [path for path in paths if any(map(_EMPTY_WORDS.search, _parts(path)))]
     assert not empty, "called after no thing of the product: " + ", ".join(empty)
 
