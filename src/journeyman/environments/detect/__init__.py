@@ -1,0 +1,1 @@
+"""What a repository's files say about its environment, one file per ecosystem."""
