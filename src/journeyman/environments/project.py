@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from journeyman.git.commit_files import ListedFile, list_files, read_files
 from journeyman.git.mirror import Mirror
@@ -18,17 +19,18 @@ _MAX_BYTES = 256_000
 _READ = re.compile(
     r"""(?x) (?:^|/) (?:
       [^/]+\.(?:toml|cfg|ini|csproj|fsproj|vbproj|sln|slnx|gemspec|gradle|kts)
-    | (?:requirements|constraints)[^/]*\.(?:txt|in) | [^/]*requirements/[^/]+\.(?:txt|in)
+    | [^/]*(?:requirements|constraints)[^/]*\.(?:txt|in) | [^/]*requirements/[^/]+\.(?:txt|in)
     | setup\.py | noxfile\.py | manage\.py | conftest\.py | Pipfile(?:\.lock)?
     | uv\.lock | poetry\.lock | pdm\.lock
     | package(?:-lock)?\.json | pnpm-workspace\.yaml | lerna\.json | \.yarnrc(?:\.yml)? | \.npmrc
-    | tsconfig\.json
+    | tsconfig\.json | pnpm-lock\.yaml | yarn\.lock | \.bun-version
     | Cargo\.(?:toml|lock) | rust-toolchain | go\.(?:mod|work) | pom\.xml | Gemfile(?:\.lock)? | Rakefile
     | composer\.(?:json|lock) | phpunit\.xml(?:\.dist)? | global\.json | NuGet\.config | nuget\.config
     | (?:GNU)?[Mm]akefile(?:\.am)? | CMakeLists\.txt | CMakePresets\.json | configure\.ac | meson\.build
     | \.python-version | \.tool-versions | \.nvmrc | \.node-version | \.ruby-version | \.java-version
     | \.sdkmanrc | \.go-version
-    | README(?:\.\w+)? | CONTRIBUTING(?:\.\w+)?
+    | (?i:README|CONTRIBUTING|DEVELOPMENT|HACKING)(?:\.\w+)?
+    | (?:scripts?|bin)/(?:tests?|check|lint|build|setup|bootstrap|ci)(?:\.sh)?
     )$
     | ^\.journeyman/environment\.ya?ml$ | ^\.devcontainer(?:/[^/]+)?/devcontainer\.json$
     | ^\.devcontainer\.json$
@@ -58,11 +60,21 @@ class Project:
 
     def names(self, directory: str = "") -> frozenset[str]:
         """What lies in a directory; the name of a directory ends with a slash."""
-        prefix = f"{directory}/" if directory else ""
-        below = (path[len(prefix) :] for path in self.paths if path.startswith(prefix))
-        return frozenset(
-            name if not rest else f"{name}/" for name, _, rest in (path.partition("/") for path in below)
-        )
+        return self._listing.get(directory, frozenset())
+
+    @cached_property
+    def _listing(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self.paths:
+            directory, _, name = path.rpartition("/")
+            found.setdefault(directory, set()).add(name)
+            while directory:
+                above, _, own = directory.rpartition("/")
+                if f"{own}/" in found.setdefault(above, set()):
+                    break
+                found[above].add(f"{own}/")
+                directory = above
+        return {directory: frozenset(names) for directory, names in found.items()}
 
     def directories_with(self, name: str) -> Iterator[str]:
         """Directories that hold a file of this name, the root (`""`) first, vendored ones left out."""
