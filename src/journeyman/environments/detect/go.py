@@ -20,11 +20,11 @@ _TEST = re.compile(r"go test(?: -(?:v|race|short|count=\d+|cover|timeout[ =]\w+|
 
 
 def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
-    names = project.names(directory)
-    if "go.mod" not in names and "go.work" not in names:
-        return None
-    members = tuple(_members(project, directory)) if "go.work" in names else ()
-    modules = members if "go.mod" not in names else (directory, *members)
+    is_module, is_workspace = (project.has(under(directory, name)) for name in ("go.mod", "go.work"))
+    if not is_module and not is_workspace:
+        return _without_module(project, directory)
+    members = tuple(_members(project, directory)) if is_workspace else ()
+    modules = tuple(dict.fromkeys((directory, *members) if is_module else members))
     return Detected(
         ecosystem="Go (workspace)" if members else "Go",
         directory=directory,
@@ -43,6 +43,17 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
         ),
         members=tuple(one for one in members if one != directory),
     )
+
+
+def _without_module(project: Project, directory: str) -> Detected | None:
+    """A repository from before modules: its packages are found only below GOPATH, under their full name."""
+    if directory or any(posixpath.basename(path) == "go.mod" for path in project.paths):
+        return None
+    if not any(path.endswith(".go") and "/" not in path for path in project.paths):
+        return None
+    note = "There is no go.mod, so Go does not find the packages of the repository; `go mod init` makes one."
+    need = ToolNeed(tool="go", version="", said_in="*.go")
+    return Detected(ecosystem="Go (without a module)", tools=(need,), notes=(note,))
 
 
 def _members(project: Project, directory: str) -> Iterator[str]:

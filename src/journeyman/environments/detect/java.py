@@ -34,10 +34,9 @@ _RESOLVE = (
 
 
 def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
-    names = project.names(directory)
-    if "pom.xml" in names:
+    if project.has(under(directory, "pom.xml")):
         return _maven(project, directory)
-    if names & set(_GRADLE_FILES):
+    if any(project.has(under(directory, name)) for name in _GRADLE_FILES):
         return _gradle(project, directory)
     return None
 

@@ -70,15 +70,17 @@ def _above(directory: str) -> Iterator[str]:
 
 def _system(project: Project, directory: str, hints: Hints) -> str | None:
     """What builds the directory; where several can, the first that CI uses."""
-    names, main = project.names(directory), under(directory, "CMakeLists.txt")
-    is_cmake = "CMakeLists.txt" in names and _is_root_of_cmake(project.text(main))
+    if _is_part_of_python(project, directory):
+        return None
+    main = project.text(under(directory, "CMakeLists.txt"))
+    is_cmake = bool(re.search(r"(?im)^\s*project\s*\(", main) or _CMAKE_VERSION.search(main))
     found = [
         name
         for name, is_there in (
-            ("cmake", is_cmake and not _CMAKE_MOVES.search(project.text(main))),
-            ("meson", "meson.build" in names and "project(" in project.text(under(directory, "meson.build"))),
-            ("autotools", "configure.ac" in names or "configure.in" in names),
-            ("configure", "configure" in names),
+            ("cmake", is_cmake and not _CMAKE_MOVES.search(main)),
+            ("meson", "project(" in project.text(under(directory, "meson.build"))),
+            ("autotools", _has(project, directory, "configure.ac", "configure.in")),
+            ("configure", _has(project, directory, "configure")),
             ("make", _is_made(project, directory)),
             ("cmake", is_cmake),
         )
@@ -88,16 +90,30 @@ def _system(project: Project, directory: str, hints: Hints) -> str | None:
     return next(iter(used or found), None)
 
 
-def _is_root_of_cmake(text: str) -> bool:
-    return bool(re.search(r"(?im)^\s*project\s*\(", text) or _CMAKE_VERSION.search(text))
+def _has(project: Project, directory: str, *names: str) -> bool:
+    return any(project.has(under(directory, name)) for name in names)
+
+
+def _is_part_of_python(project: Project, directory: str) -> bool:
+    """Whether Python's own build calls this one, with packages that only it brings."""
+    build = project.text(under(directory, "pyproject.toml")) + project.text(under(directory, "setup.py"))
+    return bool(
+        re.search(r"scikit.build|skbuild|mesonpy|meson-python|py.build.cmake|cmake", build, re.IGNORECASE)
+    )
 
 
 def _is_made(project: Project, directory: str) -> bool:
-    names = project.names(directory)
-    if not names & set(_MAKEFILES) or names & _OTHERS or any(name.endswith(_OTHER_ENDINGS) for name in names):
+    if not _has(project, directory, *_MAKEFILES) or _has(project, directory, *_OTHERS):
         return False
-    has_sources = any(path.endswith(_SOURCES) for path in project.paths if path.startswith(directory))
-    return has_sources or bool(_make_target(project, directory))
+    if directory and _has(project, "", *_OTHERS):
+        return False  # something small beside the product, which the product's own tools build or leave
+    if any(name.endswith(_OTHER_ENDINGS) for name in project.names(directory)):
+        return False
+    return _has_sources(project, directory) or bool(_make_target(project, directory))
+
+
+def _has_sources(project: Project, directory: str) -> bool:
+    return any(path.endswith(_SOURCES) for path in project.paths if _is_below(path, directory))
 
 
 def _is_used(system: str, hints: Hints) -> bool:
@@ -256,7 +272,7 @@ def _template_target(project: Project, directory: str) -> str:
 def _make(project: Project, directory: str) -> Detected:
     name = next(name for name in _MAKEFILES if name in project.names(directory))
     main, target = under(directory, name), _make_target(project, directory)
-    has_sources = any(path.endswith(_SOURCES) for path in project.paths if _is_below(path, directory))
+    has_sources = _has_sources(project, directory)
     tools = ("make", "cc") if has_sources else ("make",)
     check = Check(
         name="make",
