@@ -8,8 +8,8 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from journeyman.environments.project import Project
 from journeyman.environments.setup_failures import RecentFailures
 from journeyman.environments.setup_problems import DeniedHost, SetupProblem
 from journeyman.environments.setup_run import SetupRun
+from journeyman.environments.tools import Tools, ToolsFound
 from journeyman.errors import DiskQuotaExceeded, SandboxLost, SandboxUnavailable, WorkspaceUnreadable
 from journeyman.events.types import Event
 from journeyman.events.types.environments import (
@@ -80,8 +81,16 @@ class EgressDoor(Protocol):
 
 
 class Egress(Protocol):
-    async def open(self, hosts: tuple[str, ...], on_denied: Callable[[DeniedConnection], None]) -> EgressDoor:
-        """A way out that reaches package registries and these hosts. `on_denied`: once for each host."""
+    async def open(
+        self,
+        tools: Collection[str],
+        hosts: tuple[str, ...],
+        on_denied: Callable[[DeniedConnection], None],
+    ) -> EgressDoor:
+        """A way out to the package registries of these tools, and to these hosts.
+
+        `on_denied` is called once for each host.
+        """
         ...
 
 
@@ -93,6 +102,8 @@ class ReadyEnvironment:
     layer: Layer | None = None
     problem: SetupProblem | None = None
     """Why there is no layer although one is needed."""
+    shown: tuple[Path, ...] = ()
+    """Directories of this machine with the tools that it needs."""
 
     @property
     def mounts(self) -> tuple[LayerMount, ...]:
@@ -127,6 +138,7 @@ class _Asked:
     project: Project
     owner_id: str
     inputs: LayerInputs
+    shown: tuple[Path, ...]
     hosts: tuple[str, ...]
     emit: Emit
 
@@ -143,13 +155,15 @@ class EnvironmentSetup:
         layers: Layers,
         egress: Egress | None,
         limits: SandboxLimits,
+        tools: Tools | None = None,
     ) -> None:
-        """Without `egress` install commands reach nothing at all."""
+        """Without `egress` install commands reach nothing at all; without `tools` only the system's are there."""
         self._settings = settings
         self._sandboxes = sandboxes
         self._layers = layers
         self._egress = egress
         self._limits = limits
+        self._tools = tools
         self._failures = RecentFailures(settings.home.absolute() / "layers" / ".failed")
 
     async def prepare(
@@ -162,16 +176,23 @@ class EnvironmentSetup:
         owner_id: str,
         repository_url: str,
         private_to: str | None = None,
+        hosts: tuple[str, ...] = (),
         emit: Emit,
     ) -> ReadyEnvironment:
         """The environment with its layer, made now if no fitting one is there.
 
-        `owner_id` is whose sandbox installs it. With `private_to` no other order will ever use the layer:
+        `owner_id` is whose sandbox installs it; `hosts` are what people allowed beside the registries. With `private_to` no other order will ever use the layer:
         for a commit that agents have changed. Safe to repeat because a layer that exists is used.
         """
         is_wanted = environment.needs_setup and self._settings.environment_setup != "off"
-        if not is_wanted or self._sandboxes.isolation == "none":
+        if self._sandboxes.isolation == "none":
             return ReadyEnvironment(environment=environment)
+        found = await self._tools.find(environment.tools) if self._tools else ToolsFound()
+        environment = replace(
+            environment, path=(*environment.path, *found.path), notes=(*environment.notes, *found.notes)
+        )
+        if not is_wanted:
+            return ReadyEnvironment(environment=environment, shown=found.shown)
         started = time.monotonic()
         machine = read_machine(self._settings, tool_words(environment))
         inputs = inputs_of(
@@ -184,7 +205,8 @@ class EnvironmentSetup:
             project=project,
             owner_id=owner_id,
             inputs=inputs,
-            hosts=(*environment.setup_hosts, *self._settings.setup_hosts),
+            shown=found.shown,
+            hosts=tuple(sorted({*environment.setup_hosts, *self._settings.setup_hosts, *hosts})),
             emit=emit,
         )
         layer, reused, problem = await self._layer_for(asked)
@@ -199,7 +221,7 @@ class EnvironmentSetup:
             files=layer.file_count,
         )
         await emit(ready)
-        return ReadyEnvironment(environment=environment, layer=layer)
+        return ReadyEnvironment(environment=environment, layer=layer, shown=found.shown)
 
     def forget_failure(self, key: str) -> None:
         """Let the next order try at once what has failed just now."""
@@ -275,7 +297,7 @@ class EnvironmentSetup:
                     purpose="setup",
                     tree=checkout.tree,
                     git_directories=checkout.git_directories,
-                    shown=door.shown if door else (),
+                    shown=(*asked.shown, *(door.shown if door else ())),
                     env=tuple(sorted(environment.env.items())),
                     path=environment.path,
                     user_home=home,
@@ -316,7 +338,8 @@ class EnvironmentSetup:
             )
             emitting.add(asyncio.ensure_future(asked.emit(event)))
 
-        door = await self._egress.open(asked.hosts, on_denied) if self._egress else None
+        tools = tool_words(asked.environment)
+        door = await self._egress.open(tools, asked.hosts, on_denied) if self._egress else None
         try:
             yield door, denied
         finally:
@@ -370,4 +393,4 @@ async def _failed(asked: _Asked, problem: SetupProblem | None) -> ReadyEnvironme
             layer=asked.key, reason=problem.reason, remedy=problem.remedy, command=problem.command
         )
     )
-    return ReadyEnvironment(environment=asked.environment, problem=problem)
+    return ReadyEnvironment(environment=asked.environment, problem=problem, shown=asked.shown)

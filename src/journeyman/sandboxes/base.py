@@ -169,6 +169,10 @@ class Sandbox(Protocol):
         """The port inside on which the unix socket at `path` of this machine answers, network or not."""
         ...
 
+    def add_variables(self, env: Mapping[str, str]) -> None:
+        """Give variables to every command that is started from now on."""
+        ...
+
     async def get_current_state(self) -> SandboxState: ...
 
     async def cleanup(self) -> None:

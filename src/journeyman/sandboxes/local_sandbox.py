@@ -48,6 +48,7 @@ class LocalSandbox:
         """Closed when it has ended."""
         self._network: Network | None = None
         self._doors: dict[Path, asyncio.Server] = {}
+        self._added: dict[str, str] = {}
         self._ended = False
         self.stderr = ""
         """What it wrote there, known after it was cleaned up."""
@@ -157,7 +158,10 @@ class LocalSandbox:
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         """Given to each command, never to what starts the jail: LD_PRELOAD would be obeyed there by root."""
         own = {name: value for name, value in self.spec.env if name != "PATH"}
-        return {**own, **(more or {})}
+        return {**own, **self._added, **(more or {})}
+
+    def add_variables(self, env: Mapping[str, str]) -> None:
+        self._added.update(env)
 
     async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(sock=await self._received_socket(port))
