@@ -42,6 +42,7 @@ from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import allowed_actions
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK
 from journeyman.work_orders.store import DecidedChange, OrderChanges, OrderFilter
 
 router = APIRouter(prefix="/api/agent-work-orders", tags=["agent work orders"])
@@ -71,6 +72,7 @@ async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> 
         statuses=query.status,
         repository_url=_canonical(query.repository_url, services.settings),
         workflow_type=query.workflow_type,
+        without_workflow_type=ENVIRONMENT_CHECK if query.workflow_type is None else None,
         text=query.q,
         created_after=query.created_after,
         created_before=query.created_before,

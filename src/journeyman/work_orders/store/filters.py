@@ -20,6 +20,7 @@ class OrderFilter:
     """Any of them; none means whichever."""
     repository_url: str | None = None
     workflow_type: str | None = None
+    without_workflow_type: str | None = None
     git_branch_name: str | None = None
     text: str | None = None
     created_after: datetime | None = None
@@ -33,6 +34,8 @@ class OrderFilter:
             "git_branch_name": self.git_branch_name,
         }
         found = [column[name] == value for name, value in exact.items() if value is not None]
+        if self.without_workflow_type is not None:
+            found.append(column.workflow_type != self.without_workflow_type)
         if self.statuses:
             found.append(column.status.in_(self.statuses))
         if self.text:

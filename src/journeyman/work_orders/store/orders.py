@@ -21,7 +21,9 @@ from journeyman.work_orders.order import FINISHED, StepRecord, WorkOrder
 from journeyman.work_orders.store.approvals import Approvals
 from journeyman.work_orders.store.evidence import StoredEvidence
 from journeyman.work_orders.store.filters import OrderFilter, Sort
+from journeyman.work_orders.store.network import NetworkGrants
 from journeyman.work_orders.store.prompts import Prompts
+from journeyman.work_orders.store.repositories import RepositoryRecords, insert_if_new
 from journeyman.work_orders.store.rows import fetch_order, order_of, write_changes
 from journeyman.work_orders.store.steps import StepRecords
 from journeyman.work_orders.store.transactions import Transactions, Writing
@@ -50,6 +52,8 @@ class WorkOrders:
         self.approvals = Approvals(transactions)
         self.evidence = StoredEvidence(transactions)
         self.usage = UsageTotals(transactions)
+        self.repositories = RepositoryRecords(transactions)
+        self.grants = NetworkGrants(transactions)
 
     @property
     def holder(self) -> str | None:
@@ -80,10 +84,11 @@ class WorkOrders:
         *events: Event,
         steps_done: Sequence[StepRecord] = (),
     ) -> None:
-        """Store a new order; a Conflict when there is one with its id."""
+        """Store a new order, and its repository when it is the first; a Conflict when its id is taken."""
         try:
             async with self.writing() as writing:
                 await writing.execute(_NEW, asdict(order))
+                await insert_if_new(writing, order.repository_url)
                 if steps_done:
                     await writing.execute(insert(steps), [asdict(one) for one in steps_done])
                 await writing.append(order.agent_work_order_id, *events)
