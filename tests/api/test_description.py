@@ -12,7 +12,13 @@ from journeyman.errors import InvalidInput
 from journeyman.work_orders.order import check_branch_name, check_prompt
 from tests.api.parts import ORDERS, Api
 
-PATH_VALUES = {"agent_work_order_id": "wo-00000000", "job_id": "wo-00000000", "number": "1", "step": "build"}
+PATH_VALUES = {
+    "agent_work_order_id": "wo-00000000",
+    "repository_id": "rp-00000000",
+    "job_id": "wo-00000000",
+    "number": "1",
+    "step": "build",
+}
 
 
 @cache
@@ -98,13 +104,16 @@ async def test_no_parameter_takes_what_its_description_excludes(api: Api) -> Non
                 assert answer.headers["content-type"] == "application/problem+json"
 
 
-async def test_no_body_takes_what_its_description_excludes(api: Api, order_path: str) -> None:
+async def test_no_body_takes_what_its_description_excludes(
+    api: Api, order_path: str, repository_path: str
+) -> None:
     for method, path, operation in operations():
         if "requestBody" not in operation:
             continue
         schema = resolved(operation["requestBody"]["content"]["application/json"]["schema"])
         assert schema["additionalProperties"] is False, path
         where = address(path).replace(f"{ORDERS}/wo-00000000", order_path)
+        where = where.replace("/api/repositories/rp-00000000", repository_path)
         for name, field in schema["properties"].items():
             for wrong in violations(resolved(field)):
                 answer = await api.client.request(method, where, json={name: wrong})
@@ -114,6 +123,12 @@ async def test_no_body_takes_what_its_description_excludes(api: Api, order_path:
 @pytest.fixture
 async def order_path(api: Api, repository: Any) -> str:
     return f"{ORDERS}/{await api.submit(repository)}"
+
+
+@pytest.fixture
+async def repository_path(api: Api, order_path: str) -> str:
+    [known] = (await api.client.get("/api/repositories")).json()["repositories"]
+    return f"/api/repositories/{known['repository_id']}"
 
 
 BRANCHES = (

@@ -14,7 +14,7 @@ from journeyman.environments.doctor import (
     ServiceFact,
     SetupProblem,
     ToolFact,
-    assess,
+    diagnose,
     failed_check,
 )
 
@@ -41,7 +41,7 @@ def _facts(**more: Any) -> EnvironmentFacts:
 
 
 def test_a_repository_that_is_in_order_has_the_full_score_and_no_finding() -> None:
-    report = assess(_facts(checks=(_check("passed"), _check("passed", "lint"))))
+    report = diagnose(_facts(checks=(_check("passed"), _check("passed", "lint"))))
     assert (report.score, report.state, report.findings) == (100, "ready", ())
 
 
@@ -90,7 +90,7 @@ def test_a_repository_that_is_in_order_has_the_full_score_and_no_finding() -> No
 def test_each_shortcoming_costs_points_and_says_what_to_do(
     more: dict[str, Any], score: int, state: str, words: str
 ) -> None:
-    report = assess(_facts(**more))
+    report = diagnose(_facts(**more))
     assert (report.score, report.state) == (score, state)
     [finding] = report.findings
     assert words in finding.what
@@ -98,7 +98,7 @@ def test_each_shortcoming_costs_points_and_says_what_to_do(
 
 
 def test_tools_and_services_that_are_there_are_no_findings() -> None:
-    report = assess(
+    report = diagnose(
         _facts(
             tools=(
                 ToolFact(tool="python3", wanted="3.11", said_in=".python-version", found="3.11.7", fits=True),
@@ -110,7 +110,7 @@ def test_tools_and_services_that_are_there_are_no_findings() -> None:
 
 
 def test_a_host_that_can_be_allowed_has_a_button_and_a_private_one_has_none() -> None:
-    report = assess(
+    report = diagnose(
         _facts(denied=(DeniedFact(host="a.example"), DeniedFact(host="10.0.0.1", may_be_allowed=False)))
     )
     buttons = {finding.host: finding.action for finding in report.findings}
@@ -118,7 +118,7 @@ def test_a_host_that_can_be_allowed_has_a_button_and_a_private_one_has_none() ->
 
 
 def test_what_blocks_comes_first_and_the_dearest_before_the_others() -> None:
-    report = assess(
+    report = diagnose(
         _facts(
             can_push=False,
             checks=(_check("environment"), _check("failed", "lint")),
@@ -135,16 +135,16 @@ def test_what_blocks_comes_first_and_the_dearest_before_the_others() -> None:
 
 def test_no_score_is_below_nothing() -> None:
     checks = tuple(_check("environment") for _ in range(9))
-    assert assess(_facts(checks=checks)).score == 0
+    assert diagnose(_facts(checks=checks)).score == 0
 
 
 def test_the_remedy_of_the_check_itself_comes_before_the_general_one() -> None:
-    report = assess(_facts(checks=(_check("environment", remedy="Run `pip install freezegun`."),)))
+    report = diagnose(_facts(checks=(_check("environment", remedy="Run `pip install freezegun`."),)))
     assert report.findings[0].remedy == "Run `pip install freezegun`."
 
 
 def test_a_report_comes_back_from_its_stored_form() -> None:
-    report = assess(_facts(denied=(DeniedFact(host="a.example"),)))
+    report = diagnose(_facts(denied=(DeniedFact(host="a.example"),)))
     stored = report.model_dump(mode="json")
     assert EnvironmentReport.model_validate({**stored, "of_a_later_version": 1}) == report
 

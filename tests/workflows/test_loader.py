@@ -164,13 +164,15 @@ def test_more_than_a_hundred_steps_are_refused() -> None:
 def test_the_library_holds_every_promised_name() -> None:
     names = {"plan", "build", "test", "plan_build", "plan_build_test", "implement", "validate"}
     names |= {"follow_up", "answer"}
-    assert set(library()) == {f"agent_workflow_{name}" for name in names}
+    about_environments = {"environment_check", "environment_file"}
+    assert set(library()) == {f"agent_workflow_{name}" for name in names} | about_environments
     assert library()["agent_workflow_implement"] is library()["agent_workflow_build"]
     assert library()["agent_workflow_validate"] is library()["agent_workflow_test"]
 
 
 def test_every_built_in_workflow_that_changes_something_ends_by_publishing_it() -> None:
-    for workflow in (each for name, each in library().items() if name != "agent_workflow_answer"):
+    changes_nothing = ("agent_workflow_answer", "environment_check")
+    for workflow in (each for name, each in library().items() if name not in changes_nothing):
         *others, last = workflow.steps
         assert (last.name, last.kind) == ("publish", "open_pull_request")
         needed = {name for step in workflow.steps for name in step.depends_on}

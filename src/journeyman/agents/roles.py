@@ -30,6 +30,7 @@ _SUMMARY = _text("summary")
 _REBASE_CONFLICT = _text("rebase_conflict")
 _EXPLORATION = _text("exploration")
 _CHANGE = _text("change")
+_DEFINITION = _text("definition")
 
 
 def _role(name: RoleName, *, may_write: bool) -> Role:
@@ -76,6 +77,11 @@ def planning_prompt(task: str, found: Sequence[str] = ()) -> str:
 
 def reviewing_prompt(task: str, base_commit_sha: str) -> str:
     return _CHANGE.format(task=task, base=base_commit_sha)
+
+
+def environment_prompt(detected: str) -> str:
+    """Asks for the definition of the repository's environment, given what was detected."""
+    return _DEFINITION.format(detected=detected)
 
 
 def subtask_prompt(task: str, plan: Plan, number: int) -> str:

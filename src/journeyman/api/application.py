@@ -15,9 +15,11 @@ from journeyman.api import (
     live,
     local_forge,
     lookups,
+    network,
     problems,
     prompts,
     quick_jobs,
+    repositories,
     web,
     work_orders,
 )
@@ -54,7 +56,17 @@ def described() -> Application:
         dependencies=[Depends(check_parameters)],
         responses={"default": {"model": Problem, "description": "What went wrong, and what to do"}},
     )
-    orders = (work_orders, control, costs, prompts, commands, live)
-    for room in (*orders, github, lookups, local_forge, configuration, quick_jobs, cleanup, health):
+    orders = (work_orders, control, costs, prompts, commands, live, network)
+    for room in (
+        *orders,
+        repositories,
+        github,
+        lookups,
+        local_forge,
+        configuration,
+        quick_jobs,
+        cleanup,
+        health,
+    ):
         app.include_router(room.router)
     return app

@@ -24,7 +24,9 @@ from journeyman.database import Database
 from journeyman.work_orders.order import new_order_id
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-_CREATES_ORDER = frozenset({"/api/agent-work-orders", "/submit"})
+_CREATES_ORDER = re.compile(
+    r"/api/agent-work-orders|/submit|/api/repositories/rp-[0-9a-z]{8}/environment/check"
+)
 """Calls that create an order with the reserved id: sent again after a crash, they find it."""
 _UNKNOWN = 500
 """An unexpected error may have come before or after the effect."""
@@ -133,7 +135,7 @@ def _response_to_repeat(earlier: Earlier, digest: str, path: str) -> Response | 
     stored = earlier.response
     if stored is not None:
         return Response(stored.body, stored.status, {"Content-Type": stored.content_type})
-    if path in _CREATES_ORDER and earlier.reserved_id is not None:
+    if _CREATES_ORDER.fullmatch(path) and earlier.reserved_id is not None:
         return None
     return problem(
         409,

@@ -13,9 +13,13 @@ from journeyman.api.services import Given
 from journeyman.errors import InvalidWorkflow
 from journeyman.gateway.gateway import ModelInfo
 from journeyman.git.sample import SAMPLE_MODEL, SAMPLE_TASK, is_sample_only, prepare
+from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK, ENVIRONMENT_FILE
 from journeyman.workflows.schema import Workflow
 
 router = APIRouter(prefix="/api", tags=["look-ups"])
+
+_STARTED_ELSEWHERE = frozenset({ENVIRONMENT_CHECK, ENVIRONMENT_FILE})
+"""Workflows that are about a repository's environment, and are started from there."""
 
 
 class _Choice(BaseModel):
@@ -143,6 +147,7 @@ async def workflows(services: Given) -> WorkflowChoices:
         workflows=[
             _workflow_choice(name, workflow)
             for name, workflow in (await asyncio.to_thread(services.workflows.all)).items()
+            if name not in _STARTED_ELSEWHERE
         ],
         troubles=await asyncio.to_thread(services.workflows.ignored),
     )

@@ -70,6 +70,15 @@ class FieldProblem(BaseModel):
     message: str
 
 
+class LineProblem(BaseModel):
+    """A mistake in a text with lines; they count from 1."""
+
+    line: int
+    column: int
+    message: str
+    hint: str
+
+
 class Problem(BaseModel):
     type: str
     title: str
@@ -79,8 +88,8 @@ class Problem(BaseModel):
     hint: str
     """What to do."""
     category: Category
-    errors: list[FieldProblem] = []
-    """Fields of the request that are wrong, where fields are."""
+    errors: list[FieldProblem | LineProblem] = []
+    """Fields of the request that are wrong, or lines of a text in it."""
 
 
 class NewWorkOrder(Body):

@@ -6,6 +6,7 @@ internals.
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +22,7 @@ from journeyman.errors import (
     BudgetExceeded,
     Category,
     Conflict,
+    InvalidEnvironment,
     InvalidInput,
     JourneymanError,
     NotAllowed,
@@ -98,8 +100,15 @@ async def _known(_request: Request, error: Exception) -> JSONResponse:
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).capitalize()
     wait = error.retry_after or (_RETRY_AFTER_SECONDS if isinstance(error, Transient) else None)
     headers = None if wait is None else {"Retry-After": str(max(1, round(wait)))}
+    more = {"errors": [asdict(one) for one in error.errors]} if isinstance(error, InvalidEnvironment) else {}
     return problem(
-        status_of(error), error.message, hint=error.hint, category=error.category, kind=kind, headers=headers
+        status_of(error),
+        error.message,
+        hint=error.hint,
+        category=error.category,
+        kind=kind,
+        headers=headers,
+        **more,
     )
 
 

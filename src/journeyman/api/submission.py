@@ -13,6 +13,7 @@ from journeyman.api.forge_limits import forge_deadline, in_time
 from journeyman.api.models import NewWorkOrder
 from journeyman.api.sandbox_types import check_sandbox_type
 from journeyman.api.services import Services
+from journeyman.environments.definition import parse_definition
 from journeyman.errors import (
     AgentFailed,
     Conflict,
@@ -38,6 +39,11 @@ from journeyman.work_orders.order import (
     title_of,
 )
 from journeyman.work_orders.repositories import Repository, parse_repository
+from journeyman.work_orders.repository_record import (
+    ENVIRONMENT_CHECK,
+    ENVIRONMENT_FILE,
+    ENVIRONMENT_PATH,
+)
 from journeyman.work_orders.store import OrderFilter, WorkOrders
 from journeyman.workflows.references import did_you_mean
 from journeyman.workflows.schema import Workflow
@@ -87,18 +93,21 @@ async def _prepare(services: Services, request: NewWorkOrder, order_id: str) -> 
         request.repository_url, github_url=settings.github_url, allow_local=settings.allow_local_repositories
     )
     prompt = _prompt(request)
+    _check_definition(request.workflow_type, prompt)
     for branch in (request.git_branch_name, request.base_branch):
         if branch is not None:
             check_branch_name(branch)
     sandbox_type = check_sandbox_type(request.sandbox_type)
     workflow = services.workflows.get(request.workflow_type)
-    agent = await _agent(services, request.agent)
-    model = _model(services, request.model, agent)
-    _check_demo(services, repository.url, model)
-    await _check_steps(services, workflow, agent.name, model)
-    await _check_sandbox(services)
+    agent = await ready_agent(services, request.agent)
+    model = request.model or settings.model
+    if any(step.kind in ROLES_OF for step in workflow.steps):  # else no agent works, and none is needed
+        model = usable_model(services, request.model, agent)
+        _check_demo(services, repository.url, model)
+        await _check_steps(services, workflow, agent.name, model)
+    await check_sandbox(services)
     issue = await _look_at_repository(services, request, repository)
-    title = title_of(prompt if issue is None else _plain(issue.title))
+    title = _title(request.workflow_type, prompt if issue is None else _plain(issue.title))
     now = datetime.now(UTC)
     order = WorkOrder(
         agent_work_order_id=order_id,
@@ -127,14 +136,14 @@ async def check_choices(
     """Raise the error that a new order like this one, with another agent or model, would be refused with."""
     if agent is None and model is None:
         return
-    chosen = await _agent(services, agent or order.agent)
-    name = _model(services, model or order.model, chosen)
+    chosen = await ready_agent(services, agent or order.agent)
+    name = usable_model(services, model or order.model, chosen)
     _check_demo(services, order.repository_url, name)
     await _check_steps(services, Workflow.model_validate(order.current_workflow), chosen.name, name)
 
 
-def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:
-    created = AgentWorkOrderCreated(
+def created_event(order: WorkOrder) -> AgentWorkOrderCreated:
+    return AgentWorkOrderCreated(
         repository_url=order.repository_url,
         workflow_type=order.workflow_type,
         sandbox_type=order.sandbox_type,
@@ -142,6 +151,10 @@ def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:
         model=order.model,
         title=order.title,
     )
+
+
+def _events(order: WorkOrder, issue: Issue | None) -> list[Event]:
+    created = created_event(order)
     if issue is None:
         return [created]
     return [created, GithubIssueRead(github_issue_number=issue.number, title=_plain(issue.title))]
@@ -156,7 +169,22 @@ def _prompt(request: NewWorkOrder) -> str:
     return prompt
 
 
-async def _agent(services: Services, name: str | None) -> Agent:
+def _check_definition(workflow_type: str, prompt: str) -> None:
+    """Refuse orders about an environment that could only fail."""
+    if workflow_type == ENVIRONMENT_CHECK:
+        raise InvalidInput(
+            "an environment is checked by asking its repository, not by an order of one's own",
+            hint="Ask with POST /api/repositories/{repository_id}/environment/check.",
+        )
+    if workflow_type == ENVIRONMENT_FILE:
+        parse_definition(prompt, source=ENVIRONMENT_PATH)
+
+
+def _title(workflow_type: str, text: str) -> str:
+    return "Describe the environment" if workflow_type == ENVIRONMENT_FILE else title_of(text)
+
+
+async def ready_agent(services: Services, name: str | None) -> Agent:
     name = name or next(iter(services.agents))
     if name not in services.agents:
         hint = did_you_mean(name, services.agents) or f"There are {', '.join(services.agents)}."
@@ -173,12 +201,12 @@ async def _check_steps(services: Services, workflow: Workflow, agent: str, model
         roles = ROLES_OF.get(step.kind, ())
         models = {model_for(role, services.settings, step, model) for role in roles}
         if step.agent or models - {model}:
-            chosen = await _agent(services, step.agent or agent)
+            chosen = await ready_agent(services, step.agent or agent)
             for name in models:
-                _model(services, name, chosen)
+                usable_model(services, name, chosen)
 
 
-def _model(services: Services, name: str | None, agent: Agent) -> str:
+def usable_model(services: Services, name: str | None, agent: Agent) -> str:
     name = name or services.settings.model
     if not name:
         raise InvalidInput(
@@ -203,7 +231,7 @@ def _check_demo(services: Services, repository_url: str, model: str) -> None:
         )
 
 
-async def _check_sandbox(services: Services) -> None:
+async def check_sandbox(services: Services) -> None:
     readiness = await services.host.sandboxes.readiness()
     if not readiness.ready:
         raise SandboxUnavailable("no sandbox can be opened on this machine", hint=readiness.needs)

@@ -70,7 +70,7 @@ async def create(request: NewWorkOrder, services: Given, reserved_id: ReservedId
 async def list_orders(query: Annotated[ListQuery, Query()], services: Given) -> WorkOrderPage:
     wanted = OrderFilter(
         statuses=query.status,
-        repository_url=_canonical(query.repository_url, services.settings),
+        repository_url=canonical_address(query.repository_url, services.settings),
         workflow_type=query.workflow_type,
         without_workflow_type=ENVIRONMENT_CHECK if query.workflow_type is None else None,
         text=query.q,
@@ -241,7 +241,7 @@ def repository_of(order: WorkOrder, settings: Settings) -> Repository:
     )
 
 
-def _canonical(text: str | None, settings: Settings) -> str | None:
+def canonical_address(text: str | None, settings: Settings) -> str | None:
     """The address as orders keep it; one that names no repository matches no order."""
     if text is None:
         return None

@@ -19,6 +19,7 @@ from journeyman.events.types import (
 )
 from journeyman.work_orders.changes import DecidedChange, OrderChanges
 from journeyman.work_orders.order import WorkOrder, branch_name_of, title_of
+from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK, ENVIRONMENT_FILE
 from journeyman.work_orders.store import WorkOrders
 
 
@@ -51,7 +52,7 @@ async def ask_for_names(
     small_model: SmallModel | None, orders: WorkOrders, order: WorkOrder, task: str
 ) -> Chosen | None:
     """Names for what nobody named. Emits what the question cost, or why it has no answer."""
-    if small_model is None:
+    if small_model is None or order.workflow_type in (ENVIRONMENT_CHECK, ENVIRONMENT_FILE):
         return None
     order_id = order.agent_work_order_id
     free = made_up(order, await read_all(orders.database, order_id))

@@ -132,7 +132,7 @@ class EnvironmentReport(EnvironmentFacts):
     findings: tuple[EnvironmentFinding, ...] = ()
 
 
-def assess(facts: EnvironmentFacts) -> EnvironmentReport:
+def diagnose(facts: EnvironmentFacts) -> EnvironmentReport:
     findings = sorted(_findings(facts), key=lambda one: (not one.blocks, -one.cost))
     return EnvironmentReport(
         **facts.model_dump(),

@@ -21,6 +21,8 @@ that is in force; an empty prompt tries that one."""
 ENVIRONMENT_FILE = "environment_file"
 """The workflow of an order that proposes its prompt as the repository's environment file."""
 
+ENVIRONMENT_PATH = ".journeyman/environment.yaml"
+
 _ALPHABET = string.digits + string.ascii_lowercase
 _ID = re.compile(r"rp-[0-9a-z]{8}")
 

@@ -10,7 +10,18 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-StepKind = Literal["explore", "plan", "build", "verify", "review", "open_pull_request", "shell", "answer"]
+StepKind = Literal[
+    "explore",
+    "plan",
+    "build",
+    "verify",
+    "review",
+    "open_pull_request",
+    "shell",
+    "answer",
+    "check_environment",
+    "write_environment",
+]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smh])")
@@ -68,7 +79,7 @@ class StepSpec(BaseModel):
             raise PydanticCustomError("fit", "'command' belongs to shell steps only")
         if self.kind not in ("explore", "plan", "build", "review") and self.prompt is not None:
             raise PydanticCustomError("fit", "'prompt' belongs to explore, plan, build and review steps only")
-        if self.kind in ("shell", "open_pull_request") and (self.agent or self.model):
+        if self.kind in ("shell", "open_pull_request", "write_environment") and (self.agent or self.model):
             raise PydanticCustomError("fit", "'agent' and 'model' belong to steps that let an agent work")
         return self
 
