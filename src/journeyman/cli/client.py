@@ -69,6 +69,12 @@ class Client:
             return dict(self._ask("POST", path, headers=headers, **request).json())
         return dict(_checked(answer).json())
 
+    def add_repository(self, repository_url: str) -> dict[str, Any]:
+        return self._post("/api/repositories", json={"repository_url": repository_url})
+
+    def check_environment(self, repository_id: str) -> dict[str, Any]:
+        return self._post(f"/api/repositories/{quote(repository_id, safe='')}/environment/check", json={})
+
     def control(self, order_id: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         return self._post(f"{order_path(order_id)}/{action}", json=body)
 

@@ -389,11 +389,20 @@ def cleanup(
 
 
 @app.command(rich_help_panel=SERVER)
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(
+    repository: Annotated[
+        str | None, typer.Option("--repository", "-r", help="Check this repository instead.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check what orders need on this machine, and say what to do."""
     from journeyman.cli import doctor as checks
+    from journeyman.cli import repository_doctor
     from journeyman.settings import load_settings
 
+    if repository is not None:
+        where = repository_address(repository)
+        raise typer.Exit(repository_doctor.check_repository(load_settings(), where, as_json=as_json))
     raise typer.Exit(checks.examine(load_settings(), as_json=as_json))
 
 

@@ -63,6 +63,12 @@ class EventRenderer:
             "github_pull_request_reopened": self._pull_request_ended,
             "git_commits_taken_in": self._taken_in,
             "git_branch_moved": self._branch_moved,
+            "environment_setup_started": self._setup_started,
+            "environment_command_completed": self._setup_command,
+            "environment_ready": self._environment_ready,
+            "environment_setup_failed": self._setup_failed,
+            "network_denied": self._network_denied,
+            "network_allowed": self._network_allowed,
         }
 
     def render(self, event: dict[str, Any]) -> None:
@@ -213,6 +219,30 @@ class EventRenderer:
     def _branch_moved(self, event: dict[str, Any]) -> None:
         what = f"{_commits_of_people(event)} on the branch" if event["count"] else "people moved the branch"
         self._line(("    ● ", "cyan"), f"{what}; the next round begins from there")
+
+    def _setup_started(self, event: dict[str, Any]) -> None:
+        found = ", ".join(map(single_line, event["ecosystems"])) or single_line(event["source"])
+        self._line(("  ▸ ", "blue"), f"set-up: {found}, {counted(len(event['commands']), 'command')}")
+
+    def _setup_command(self, event: dict[str, Any]) -> None:
+        mark = ("    · ", "dim") if event["exit_code"] == 0 else ("    · ", "red")
+        ended = "timed out" if event["exit_code"] is None else f"exit {event['exit_code']}"
+        self._line(mark, f"{short(event['command'])}  {ended}  {seconds(event['duration_seconds'])}")
+
+    def _environment_ready(self, event: dict[str, Any]) -> None:
+        how = "reused" if event["reused"] else "installed"
+        size = f"{event['size_bytes'] / 1e6:.1f} MB"
+        self._line(("  ✓ ", "green"), f"environment {how}  {size}  {seconds(event['duration_seconds'])}")
+
+    def _setup_failed(self, event: dict[str, Any]) -> None:
+        self._line(("  ! ", "yellow"), f"set-up: {short(event['reason'], 160)}")
+        self._line(("    What to do: ", "dim"), short(event["remedy"], 160))
+
+    def _network_denied(self, event: dict[str, Any]) -> None:
+        self._line(("  ! ", "yellow"), f"network: {single_line(event['host'])} denied, {event['reason']}")
+
+    def _network_allowed(self, event: dict[str, Any]) -> None:
+        self._line(("  ✓ ", "green"), f"network: {single_line(event['host'])} allowed ({event['scope']})")
 
     def _taken_in(self, event: dict[str, Any]) -> None:
         self._line(("    ● ", "cyan"), f"{_commits_of_people(event)} taken in")
