@@ -53,6 +53,12 @@ from journeyman.engine.teardown import Teardown
 from journeyman.engine.worker_handle import WorkerHandle
 from journeyman.engine.workers import Worker, worker_id_of
 from journeyman.engine.workspaces import OpenWorkspaces
+from journeyman.environments.egress.proxy import EgressProxy
+from journeyman.environments.egress.registries import Registries
+from journeyman.environments.egress.registry_egress import RegistryEgress
+from journeyman.environments.layers import Layers
+from journeyman.environments.setup import EnvironmentSetup
+from journeyman.environments.tools import Tools
 from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
 from journeyman.files.databases import check_database
@@ -71,6 +77,8 @@ from journeyman.sandboxes.base import SandboxProvider
 from journeyman.sandboxes.homes import Homes
 from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
+from journeyman.steps.order_environment import EnvironmentParts
+from journeyman.steps.order_sandboxes import limits_of
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.catalog import WorkflowCatalog
 
@@ -225,8 +233,22 @@ def build_worker(settings: Settings, feed: Feed | None = None) -> WorkerParts:
         sandboxes=shared.sandboxes,
         agents=AgentCatalog(agents, Homes(settings.home / "sessions"), shared.small_model),
         handover=shared.handover,
+        environments=_environments(settings, shared.sandboxes),
     )
     return WorkerParts(shared, door, resources)
+
+
+def _environments(settings: Settings, sandboxes: SandboxProvider) -> EnvironmentParts:
+    egress = EgressProxy(settings)
+    setup = EnvironmentSetup(
+        settings,
+        sandboxes,
+        Layers(settings.home / "layers", max_mb=settings.layers_max_mb),
+        RegistryEgress(egress, Registries()),
+        limits_of(settings),
+        Tools(settings.search_path, Path.home()),
+    )
+    return EnvironmentParts(setup=setup, egress=egress)
 
 
 @asynccontextmanager
@@ -239,6 +261,7 @@ async def working(parts: WorkerParts) -> AsyncIterator[WorkerHandle]:
     async with (
         shared.in_use(shared.sandboxes.monitor_disk(), *(shared.gateway.prepare(model) for model in models)),
         shared.store.only_worker(parts.resources.worker_id),
+        parts.resources.environments.egress,
     ):
         await parts.door.open()
         try:

@@ -161,6 +161,8 @@ class Settings(BaseModel):
         default_factory=dict, alias="JOURNEYMAN_ENVIRONMENT_SECRETS"
     )
     """Variables that a set-up gets when its environment names them: a table of names and values, or JSON."""
+    search_path: str = Field(default="", alias="PATH")
+    """Where the server looks for the tools of projects."""
     layers_max_mb: int = Field(default=20_480, ge=16, alias="JOURNEYMAN_LAYERS_MAX_MB")
     """Disk that installed environments may take together; those not used for longest are removed first."""
     setup_hosts: list[str] = Field(default_factory=list, alias="JOURNEYMAN_SETUP_HOSTS")

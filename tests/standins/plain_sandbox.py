@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from journeyman.errors import SandboxLost, SandboxUnavailable
-from journeyman.sandboxes.base import Completed, OnOutput, Running, SandboxState
+from journeyman.sandboxes.base import Completed, OnOutput, Running, SandboxState, WayOut
 
 
 class PlainSandbox:
@@ -99,6 +99,9 @@ class PlainSandbox:
 
     async def open_door(self, path: Path) -> int:
         raise SandboxUnavailable("doors are opened in the jail", hint="Use LocalSandboxes.")
+
+    async def attach(self, way_out: WayOut) -> None:
+        raise NotImplementedError
 
     async def get_current_state(self) -> SandboxState:
         return SandboxState(self.identifier, not self.lost, "none", len(self.running))

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from journeyman import telemetry
 from journeyman.engine.approvals import Siblings, approved
 from journeyman.engine.attempt import Attempt
+from journeyman.engine.prepare_environment import prepare_environment
 from journeyman.engine.resources import WorkerResources
 from journeyman.engine.retries import some_jitter, wait_before_retry
 from journeyman.engine.step_contexts import StepContexts, order_context
@@ -161,6 +162,7 @@ async def _prepare(resources: WorkerResources, order: WorkOrder) -> JourneymanEr
             repositories=resources.repositories,
             handover=resources.handover,
         )
+        await prepare_environment(resources, order.agent_work_order_id, workspace.mirror)
     except Exception as error:
         return as_ours(error)
     return None

@@ -14,8 +14,11 @@ from journeyman.engine.step_contexts import StepContexts
 from journeyman.engine.store import Claims
 from journeyman.engine.teardown import Teardown
 from journeyman.engine.workspaces import OpenWorkspaces
+from journeyman.git.mirror import Mirror
 from journeyman.sandboxes.base import SandboxProvider
 from journeyman.settings import Settings
+from journeyman.steps.order_environment import EnvironmentParts, OrderEnvironment
+from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import WorkOrders
 
 
@@ -27,6 +30,7 @@ class WorkerResources:
     sandboxes: SandboxProvider
     agents: AgentCatalog
     handover: Handover
+    environments: EnvironmentParts
 
     def held_by(self, holder: str) -> "WorkerResources":
         """The same for one claim of an order: its writes are refused once the order is claimed again."""
@@ -64,7 +68,11 @@ class WorkerResources:
             sandboxes=self.sandboxes,
             agents=self.agents,
             handover=self.handover,
+            environments=self.environments,
         )
+
+    def environment_of(self, order: WorkOrder, mirror: Mirror) -> OrderEnvironment:
+        return OrderEnvironment(orders=self.orders, order=order, mirror=mirror, parts=self.environments)
 
     @property
     def teardown(self) -> Teardown:

@@ -18,6 +18,7 @@ from journeyman.settings import Settings
 from journeyman.steps.agent_session import AgentSession
 from journeyman.steps.branch_recorder import BranchRecorder
 from journeyman.steps.context import StepContext, StepInput
+from journeyman.steps.order_environment import EnvironmentParts, OrderEnvironment
 from journeyman.steps.order_sandboxes import OrderSandboxes
 from journeyman.steps.write_access import WriteAccess
 from journeyman.work_orders.order import WorkOrder
@@ -36,6 +37,7 @@ class StepContexts:
     sandboxes: SandboxProvider
     agents: AgentCatalog
     handover: Handover
+    environments: EnvironmentParts
 
     async def build(
         self,
@@ -62,6 +64,10 @@ class StepContexts:
             workspaces=self.workspaces.on_disk,
             provider=self.sandboxes,
             agents=self.agents,
+            environment=OrderEnvironment(
+                orders=self.orders, order=order, mirror=workspace.mirror, parts=self.environments
+            ),
+            step=spec.name,
         )
 
         async def keep() -> None:

@@ -157,7 +157,7 @@ class EnvironmentSetup:
         limits: SandboxLimits,
         tools: Tools | None = None,
     ) -> None:
-        """Without `egress` install commands reach nothing at all; without `tools` only the system's are there."""
+        """Without `egress` install commands reach nothing; without `tools` they find only the system's."""
         self._settings = settings
         self._sandboxes = sandboxes
         self._layers = layers
@@ -181,8 +181,9 @@ class EnvironmentSetup:
     ) -> ReadyEnvironment:
         """The environment with its layer, made now if no fitting one is there.
 
-        `owner_id` is whose sandbox installs it; `hosts` are what people allowed beside the registries. With `private_to` no other order will ever use the layer:
-        for a commit that agents have changed. Safe to repeat because a layer that exists is used.
+        `owner_id` is whose sandbox installs it; `hosts` are what people allowed beside the registries. With
+        `private_to` no other order will ever use the layer: for a commit that agents have changed. Safe to
+        repeat because a layer that exists is used.
         """
         is_wanted = environment.needs_setup and self._settings.environment_setup != "off"
         if self._sandboxes.isolation == "none":

@@ -120,6 +120,21 @@ class Running(Protocol):
         ...
 
 
+class WayOut(Protocol):
+    """A proxy for one sandbox."""
+
+    @property
+    def socket(self) -> Path:
+        """The unix socket of this machine on which it answers."""
+        ...
+
+    def variables(self, port: int) -> Mapping[str, str]:
+        """For commands inside, where the socket answers on this port."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class Sandbox(Protocol):
     """An isolated machine holding one working copy; commands start in the workspace."""
 
@@ -169,8 +184,8 @@ class Sandbox(Protocol):
         """The port inside on which the unix socket at `path` of this machine answers, network or not."""
         ...
 
-    def add_variables(self, env: Mapping[str, str]) -> None:
-        """Give variables to every command that is started from now on."""
+    async def attach(self, way_out: WayOut) -> None:
+        """Let the sandbox out by this proxy, whose variables all later commands get; it is closed with it."""
         ...
 
     async def get_current_state(self) -> SandboxState: ...

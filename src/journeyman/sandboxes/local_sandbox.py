@@ -11,7 +11,7 @@ from pathlib import Path
 
 from journeyman.errors import DiskQuotaExceeded, SandboxLost
 from journeyman.sandboxes import jail, network, program
-from journeyman.sandboxes.base import Completed, OnOutput, SandboxLimits, SandboxSpec, SandboxState
+from journeyman.sandboxes.base import Completed, OnOutput, SandboxLimits, SandboxSpec, SandboxState, WayOut
 from journeyman.sandboxes.control_groups import ControlGroup
 from journeyman.sandboxes.fd_channel import FdChannel
 from journeyman.sandboxes.network import Network
@@ -48,7 +48,8 @@ class LocalSandbox:
         """Closed when it has ended."""
         self._network: Network | None = None
         self._doors: dict[Path, asyncio.Server] = {}
-        self._added: dict[str, str] = {}
+        self._way_out: WayOut | None = None
+        self._proxy_variables: dict[str, str] = {}
         self._ended = False
         self.stderr = ""
         """What it wrote there, known after it was cleaned up."""
@@ -158,10 +159,11 @@ class LocalSandbox:
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         """Given to each command, never to what starts the jail: LD_PRELOAD would be obeyed there by root."""
         own = {name: value for name, value in self.spec.env if name != "PATH"}
-        return {**own, **self._added, **(more or {})}
+        return {**own, **self._proxy_variables, **(more or {})}
 
-    def add_variables(self, env: Mapping[str, str]) -> None:
-        self._added.update(env)
+    async def attach(self, way_out: WayOut) -> None:
+        self._way_out = way_out
+        self._proxy_variables = dict(way_out.variables(await self.open_door(way_out.socket)))
 
     async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(sock=await self._received_socket(port))
@@ -189,6 +191,8 @@ class LocalSandbox:
             self._network.close()
         for door in self._doors.values():
             door.close()
+        if self._way_out:
+            await self._way_out.close()
         self._fd_channel.close()
         self._connection.close()  # the supervisor sees that and exits, which ends the jail
         self.stderr = await end_process(self._process)

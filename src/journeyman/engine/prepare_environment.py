@@ -1,0 +1,32 @@
+"""Install what an order's repository needs before any of its agents works."""
+
+from journeyman.engine.resources import WorkerResources
+from journeyman.environments.setup_problems import SetupProblem
+from journeyman.errors import EnvironmentIncomplete
+from journeyman.events import log
+from journeyman.events.types import AgentWorkOrderPaused
+from journeyman.git.mirror import Mirror
+
+
+async def prepare_environment(resources: WorkerResources, order_id: str, mirror: Mirror) -> None:
+    """Set the environment up, or find that it is.
+
+    Raises EnvironmentIncomplete where a person is to be asked about what is missing; asked once for the same
+    problem, because whoever resumes an order without changing anything wants it to go on.
+    """
+    orders = resources.orders
+    ready = await resources.environment_of(await orders.get(order_id), mirror).ready()
+    if ready.problem is None or resources.settings.environment_problems != "ask":
+        return
+    message = _question(ready.problem)
+    stored = [one.event for one in await log.read_all(orders.database, order_id)]
+    if any(isinstance(event, AgentWorkOrderPaused) and event.reason == message for event in stored):
+        return
+    raise EnvironmentIncomplete(
+        message,
+        hint=f"{ready.problem.remedy} Then resume the order; resumed as it is, it goes on without it.",
+    )
+
+
+def _question(problem: SetupProblem) -> str:
+    return f"the environment could not be set up: {problem.reason}"
