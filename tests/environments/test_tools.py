@@ -1,6 +1,7 @@
 """Which tool is used, and how little of the machine a jail is shown for it. The tools are small scripts."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,18 @@ import pytest
 
 from journeyman.environments.plan import ToolNeed
 from journeyman.environments.tools import InstalledTool, Tools, choose
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/toolchains-in-the-sandbox.md"
+PLACES = re.findall(r"^\| [^|]+ \| `~/([^`]+)` \|$", PAGE.read_text(), re.MULTILINE)
+TOOLS = {
+    "rustup": "cargo",
+    "node": "node",
+    "python": "python3",
+    "pyenv": "python3",
+    "go": "go",
+    "golang": "go",
+}
+TOOLS |= {"java": "java", "rbenv": "ruby", "sdk": "go"}
 
 
 def put(program: Path, says: str) -> Path:
@@ -171,3 +184,17 @@ async def test_the_toolchain_that_rustup_itself_uses_is_found() -> None:
     found = await Tools(os.environ["PATH"], Path.home()).find([need("cargo")])
     assert (found.tools[0].bin / "rustc").is_file()
     assert all(".cargo" not in path.parts for path in found.shown)
+
+
+def test_the_page_names_places() -> None:
+    assert len(PLACES) >= 9
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_tool_is_found_where_the_page_says(machine: Path, place: str) -> None:
+    words = re.findall(r"[a-z]+", place.partition("<")[0])
+    name = next(TOOLS[word] for word in reversed(words) if word in TOOLS)
+    directory = machine / re.sub(r"<\w+>", "1.2.3", place)
+    tool(directory / "bin" / name, "1.2.3")
+    installed = [one for one in await Tools("/nowhere", machine).installed(name) if one.version == "1.2.3"]
+    assert [one.directories for one in installed] == [(directory,)]

@@ -40,8 +40,9 @@ def test_without_tests_there_is_only_a_build() -> None:
         ('option(ENABLE_TESTING "Tests")', [], True),
         ('option(ONE_BUILD_TESTS "Tests" ON)', [], False),
         ('option(ONE_CUDA_TEST "Tests" OFF)', [], False),
-        ('option(ONE_CUDA_TEST "Tests" OFF)', ["cmake -DONE_CUDA_TEST=ON .."], True),
-        ('option(ENABLE_SSL_TESTS "Tests" OFF)', [], False),
+        ('option(ONE_TEST "Tests" OFF)', [], False),
+        ('option(ONE_TEST "Tests" OFF)', ["cmake -DONE_TEST=On .."], True),
+        ('option(ENABLE_SSL_TESTS "Tests" OFF)', ["cmake -DENABLE_SSL_TESTS=ON .."], False),
         ('option(DISABLE_TESTS "No tests" OFF)', [], False),
     ],
 )
@@ -171,3 +172,9 @@ def test_a_check_leaves_the_sources_as_they_are(tmp_path: Path) -> None:
     assert git(tree, "status", "--porcelain") == ""
     (tree / "a.c").write_text("int main(void) { return 1; }\n")
     assert shell(tree, command).returncode != 0
+
+
+def test_packages_that_ci_installs_are_named() -> None:
+    detected = detect(files({"CMakeLists.txt": CMAKE}), "", Hints(apt=("libevent-dev", "libssl-dev")))
+    assert detected
+    assert "libevent-dev, libssl-dev" in detected.notes[0]

@@ -45,7 +45,9 @@ _CMAKE_MOVES = re.compile(r"file\s*\(\s*RENAME\s+\$\{CMAKE_(?:CURRENT_)?SOURCE_D
 """Configuring moves a file of the sources away, which is a change that nobody asked for."""
 _CMAKE_OPTION = re.compile(r"option\s*\(\s*(\w+)\s+(?:\"[^\"]*\"|\w+)\s*(OFF|ON)?[^)]*\)", re.IGNORECASE)
 _TEST_OPTION = re.compile(r"(?:\w+_)?(?:BUILD|ENABLE|WITH)_(?:UNIT_?)?TEST(?:S|ING)?", re.IGNORECASE)
+_OWN_TESTS = re.compile(r"(?:[A-Z0-9]+_)?(?:Build_?)?Tests?", re.IGNORECASE)
 _BUILDS = ("build", "_build", "build-check")
+_MAX_PACKAGES = 20
 _PARALLEL = '"$(nproc)"'
 
 
@@ -53,13 +55,21 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     if any(_system(project, above, hints) for above in _above(directory)):
         return None
     system = _system(project, directory, hints)
+    if system is None:
+        return None
     if system == "cmake":
-        return _cmake(project, directory, hints)
-    if system == "meson":
-        return _meson(project, directory)
-    if system in ("autotools", "configure"):
-        return _autotools(project, directory)
-    return _make(project, directory) if system == "make" else None
+        found = _cmake(project, directory, hints)
+    elif system == "meson":
+        found = _meson(project, directory)
+    else:
+        found = _make(project, directory) if system == "make" else _autotools(project, directory)
+    if not hints.apt or found.ecosystem == "make":
+        return found
+    packages = ", ".join(hints.apt[:_MAX_PACKAGES])
+    note = (
+        f"CI installs packages of the system first: {packages}. Those that are missing belong on the server."
+    )
+    return replace(found, notes=(*found.notes, note))
 
 
 def _above(directory: str) -> Iterator[str]:
@@ -189,13 +199,19 @@ def _is_below(path: str, directory: str) -> bool:
 
 
 def _test_options(text: str, hints: Hints) -> list[str]:
-    """Options of the project that are off and build its tests, by their name or because CI turns them on."""
+    """Options that are off and build the project's tests; a name that says less counts where CI turns it on.
+
+    Those for tests of one feature (`ENABLE_SSL_TESTS`) stay off: they need what CI installs before.
+    """
     said = " ".join(one.command for one in hints.commands)
+    off = [name for name, default in _CMAKE_OPTION.findall(text) if default.upper() != "ON"]
     return [
         name
-        for name, default in _CMAKE_OPTION.findall(text)
-        if default.upper() != "ON" and "TEST" in name.upper()
-        if _TEST_OPTION.fullmatch(name) or re.search(rf"-D\s?{name}(?::\w+)?=(?:ON|1|YES|TRUE)\b", said)
+        for name in dict.fromkeys(off)
+        if _TEST_OPTION.fullmatch(name)
+        or (
+            _OWN_TESTS.fullmatch(name) and re.search(rf"-D\s?{name}(?::\w+)?=(?:ON|1|YES|TRUE)\b", said, re.I)
+        )
     ][:5]
 
 
