@@ -138,7 +138,9 @@ async def test_services_are_started_once_for_each_sandbox(sandbox: Sandbox) -> N
 
 
 async def test_a_caller_that_gives_up_leaves_the_start_to_the_others(sandbox: Sandbox) -> None:
-    service = Service(command="echo x >> starts; sleep 1000", ready="test -e go", timeout=30)
+    service = Service(
+        command="echo x >> starts; sleep 1000", ready="test -e go && test -s starts", timeout=30
+    )
     impatient = asyncio.create_task(start_services(sandbox, (service,), {}))
     patient = asyncio.create_task(start_services(sandbox, (service,), {}))
     await asyncio.wait([impatient], timeout=0.01)
