@@ -65,19 +65,19 @@ async def test_a_tree_that_is_too_deep_is_refused(home: Path, source: Path) -> N
         await check(home, source)
 
 
-async def test_submodules_are_refused_with_what_to_do(home: Path, source: Path) -> None:
+async def test_where_submodules_lie_is_found_out(home: Path, source: Path) -> None:
     head = git(source, "rev-parse", "main")
     git(source, "update-index", "--add", "--cacheinfo", f"160000,{head},vendor/library")
     git(source, "commit", "--quiet", "--message", "Add a submodule")
-    with pytest.raises(InvalidRepository, match=r"submodules \(vendor/library\)") as raised:
-        await check(home, source)
-    assert raised.value.hint
+    mirror = await check(home, source)
+    found = await mirror.check_checkout(mirror.resolve("main"), max_files=1000, max_bytes=1_000_000)
+    assert found.gitlinks == {b"vendor/library": head}
 
 
-async def test_a_list_of_submodules_is_refused_as_well(home: Path, source: Path) -> None:
-    commit_files(source, {".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ext::sh\n'}, "Modules")
-    with pytest.raises(InvalidRepository, match="submodules"):
-        await check(home, source)
+async def test_a_list_of_submodules_that_is_too_long_is_refused(home: Path, source: Path) -> None:
+    commit_files(source, {".gitmodules": "#" * 1_100_000}, "Modules")
+    with pytest.raises(InvalidRepository, match="gitmodules"):
+        await check(home, source, max_bytes=10**7)
 
 
 async def test_git_lfs_is_refused_wherever_its_attributes_lie(home: Path, source: Path) -> None:

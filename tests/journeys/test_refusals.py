@@ -9,11 +9,6 @@ from tests.journeys.product import Product, run_jm
 from tests.journeys.repositories import git, make_repository
 
 
-def with_submodule(path: Path) -> None:
-    (path / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = https://example.org/x\n')
-    git(path, "update-index", "--add", "--cacheinfo", f"160000,{git(path, 'rev-parse', 'HEAD')},x")
-
-
 def with_lfs(path: Path) -> None:
     (path / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
 
@@ -33,7 +28,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
-    [(with_submodule, "submodule"), (with_lfs, "LFS"), (with_too_many_files, "50")],
+    [(with_lfs, "LFS"), (with_too_many_files, "50")],
 )
 def test_a_repository_that_cannot_be_checked_out_fails_the_order_plainly(
     product: Product, tmp_path: Path, spoil: object, said: str
@@ -41,7 +36,7 @@ def test_a_repository_that_cannot_be_checked_out_fails_the_order_plainly(
     repository = make_repository(tmp_path / "adder")
     assert callable(spoil)
     spoil(repository)
-    git(repository, "add", "-A", ":!x")
+    git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "Spoil")
     order = product.finish(product.submit(repository, "scripted/demo"))
     assert (order["status"], order["error_category"]) == ("failed", "invalid_input"), order

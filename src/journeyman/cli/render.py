@@ -47,6 +47,7 @@ class EventRenderer:
             "agent_notice": self._notice,
             "repository_commands_found": self._commands,
             "repository_command_expanded": self._command,
+            "repository_files_missing": self._files_missing,
             "tool_call_started": self._tool_started,
             "tool_call_completed": self._tool_completed,
             "git_commit_created": self._commit,
@@ -168,6 +169,10 @@ class EventRenderer:
         for problem in event["problems"]:
             text = f"{problem['path']} is no command: {problem['message']}"
             self._line(("    ! ", "yellow"), short(text, 160))
+
+    def _files_missing(self, event: dict[str, Any]) -> None:
+        for file in event["files"]:
+            self._line(("    ! ", "yellow"), short(f"{file['path']} is missing: {file['reason']}", 160))
 
     def _command(self, event: dict[str, Any]) -> None:
         self._line(("    / ", "dim"), short(f"{event['name']} from {event['path']}", 160))

@@ -1,5 +1,6 @@
 """Prepare an order's repository for a round: mirror, branch, names and workspace."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeyman.agents.small_model import SmallModel
@@ -8,16 +9,25 @@ from journeyman.engine.handover import Handover
 from journeyman.engine.naming import ask_for_names, naming
 from journeyman.engine.repositories import Repositories
 from journeyman.engine.workspaces import OpenWorkspaces
-from journeyman.events.types import GitBranchCreated, GitCommitCreated
+from journeyman.events.types import (
+    GitBranchCreated,
+    GitCommitCreated,
+    MissingFile,
+    RepositoryFilesMissing,
+)
 from journeyman.git.branches import create_branch, revert_to
 from journeyman.git.bundles import apply_bundle
 from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import FreshMirror, Mirror
+from journeyman.git.submodules import MissingSubmodule
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import outdated
 from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import DecidedChange, WorkOrders
+
+_MOST_MISSING = 50
+"""Files that are named; of any more only the number is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +47,12 @@ class OrderCheckout:
         """
         order_id = order.agent_work_order_id
         mirror = await self.repositories.refresh(order)
-        if order.base_commit_sha is None:
+        is_new = order.base_commit_sha is None
+        if is_new:
             order = await self._begin(order, mirror)
+        missing = await self.repositories.fetch_submodules(order, mirror)
+        if missing and is_new:
+            await self.orders.emit(order_id, _files_missing(order, missing))
         if (bundle := await self.handover.newer_bundle(order_id)) is not None:
             await self.workspaces.remove(order_id)
             await apply_bundle(mirror, bundle.refs, bundle.content)
@@ -110,3 +124,13 @@ class OrderCheckout:
         changes = progress.counts
         changes["verification"] = outdated(order.verification)
         await self.orders.change(order_id, created, **changes)
+
+
+def _files_missing(order: WorkOrder, missing: Sequence[MissingSubmodule]) -> RepositoryFilesMissing:
+    assert order.base_commit_sha is not None
+    files = [
+        MissingFile(kind="submodule", path=one.path, reason=one.reason, hint=one.hint) for one in missing
+    ]
+    return RepositoryFilesMissing(
+        commit_sha=order.base_commit_sha, count=len(files), files=files[:_MOST_MISSING]
+    )

@@ -8,6 +8,7 @@ from journeyman.git.commits import JOURNEYMAN
 from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.run import host_author
+from journeyman.git.submodules import MissingSubmodule, Submodules
 from journeyman.knowledge.command_cache import CommandCache
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -45,6 +46,18 @@ class Repositories:
     async def refresh(self, order: WorkOrder) -> FreshMirror:
         """The mirror, brought up to date with the remote."""
         return await self.mirrors.refresh(self.of(order), await self.remote(order))
+
+    async def fetch_submodules(self, order: WorkOrder, mirror: Mirror) -> list[MissingSubmodule]:
+        """Bring what the base commit pins onto this machine; returns what cannot be had."""
+        assert order.base_commit_sha is not None
+        submodules = Submodules(
+            mirrors=self.mirrors,
+            remote_of=lambda repository: self.forges[repository.forge].remote(repository),
+            github_url=self.settings.github_url,
+            max_files=self.settings.repository_max_files,
+            max_bytes=self.settings.repository_max_bytes,
+        )
+        return await submodules.fetch(mirror, self.of(order), order.base_commit_sha)
 
     async def author(self, order: WorkOrder) -> Person:
         """Who the order's commits are made for."""

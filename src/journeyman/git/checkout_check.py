@@ -14,6 +14,8 @@ from journeyman.git.faults import damaged
 from journeyman.git.trees import LARGEST_RULES, RULES
 
 _LFS = re.compile(rb"^[^#\n]*\sfilter=lfs(?:\s|$)", re.MULTILINE)
+GITLINK = b"160000"
+"""The mode of a submodule's entry."""
 _MAX_PATH_BYTES = 4000
 _REFUSED_NAME = re.compile(rb"\.{1,2}|(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE)
 
@@ -26,8 +28,10 @@ class CheckoutCheck:
     """The repository, for the hint about objects that cannot be read."""
     attributes: list[str] = field(default_factory=list)
     """Blobs that are `.gitattributes` files."""
-    _entries: int = 0
-    _bytes: int = 0
+    gitlinks: dict[bytes, str] = field(default_factory=dict)
+    """Where submodules lie, and the commits that they are pinned to."""
+    entries: int = 0
+    total_bytes: int = 0
     _rest: bytes = b""
 
     def take(self, piece: bytes) -> None:
@@ -47,21 +51,16 @@ class CheckoutCheck:
             )
 
     def _take_entry(self, mode: bytes, blob: str, size: bytes, path: bytes) -> None:
-        if mode == b"160000" or path == b".gitmodules":
-            raise InvalidRepository(
-                f"the repository has submodules ({path.decode(errors='replace')}), which are not supported",
-                hint="Use a branch without submodules, or put their files into the repository itself.",
-            )
         if size == b"BAD":  # an object that git cannot read
             raise damaged(f"{path.decode(errors='replace')} ({blob}) is damaged or missing", self.git_dir)
-        self._entries += 1
-        self._bytes += int(size) if size != b"-" else 0
-        if self._entries > self.max_files:
+        self.entries += 1
+        self.total_bytes += int(size) if size != b"-" else 0
+        if self.entries > self.max_files:
             raise InvalidRepository(
                 f"a checkout would have more than {self.max_files:,} files and directories",
                 hint="An operator can raise JOURNEYMAN_REPOSITORY_MAX_FILES.",
             )
-        if self._bytes > self.max_bytes:
+        if self.total_bytes > self.max_bytes:
             raise InvalidRepository(
                 f"a checkout would be larger than {self.max_bytes:,} bytes",
                 hint="An operator can raise JOURNEYMAN_REPOSITORY_MAX_BYTES.",
@@ -76,10 +75,13 @@ class CheckoutCheck:
             raise InvalidRepository(
                 f"a file lies deeper than {_MAX_PATH_BYTES} characters of path", hint="Shorten its path."
             )
-        if name.decode(errors="replace") in RULES and size.isdigit() and int(size) > LARGEST_RULES:
+        is_rules = name.decode(errors="replace") in RULES or path == b".gitmodules"
+        if is_rules and size.isdigit() and int(size) > LARGEST_RULES:
             raise InvalidRepository(
                 f"{path.decode(errors='replace')} is larger than the {LARGEST_RULES:,} bytes it may have",
                 hint="Shorten the file: every rule in it costs time for every file.",
             )
+        if mode == GITLINK:
+            self.gitlinks[path] = blob
         if name == b".gitattributes":
             self.attributes.append(blob)

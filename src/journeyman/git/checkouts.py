@@ -16,6 +16,7 @@ from journeyman.git.mirror import Mirror
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import checked_commit
 from journeyman.git.staging import Index, in_thread
+from journeyman.git.submodule_files import SubmoduleFiles
 from journeyman.git.trees import find_hazards
 from journeyman.sandboxes.identity import jail_uid
 
@@ -80,6 +81,7 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
     uid = jail_uid(order_id)
     if uid is not None:
         await asyncio.to_thread(change_owner, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)
+    await SubmoduleFiles(order_id, checkout.tree, checkout.git_dir, checkout.mirror).fill(commit_sha)
 
 
 def _index_of(checkout: Checkout, order_id: str) -> Index:

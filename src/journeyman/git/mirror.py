@@ -44,7 +44,7 @@ _MAX_COMMITS = 1000
 class MirrorCache:
     """Facts about a mirror that need not be asked from git again."""
 
-    checked: set[tuple[str, int, int]] = field(default_factory=set)
+    checked: dict[tuple[str, int, int], CheckoutCheck] = field(default_factory=dict)
     """Commits that were found fit to be checked out, with the limits that they were held against."""
     branches: dict[str, str] | None = None
     """The remote's branches, at commits that the mirror holds; None until they were compared."""
@@ -85,10 +85,10 @@ class Mirror:
             )
         return head
 
-    async def check_checkout(self, commit: str, *, max_files: int, max_bytes: int) -> None:
+    async def check_checkout(self, commit: str, *, max_files: int, max_bytes: int) -> CheckoutCheck:
         """Refuse what cannot be checked out or worked on, before a single file is written."""
-        if (commit, max_files, max_bytes) in self.cache.checked:
-            return
+        if (known := self.cache.checked.get((commit, max_files, max_bytes))) is not None:
+            return known
         check = CheckoutCheck(max_files=max_files, max_bytes=max_bytes, git_dir=self.path)
         await git(
             "ls-tree", "-r", "-t", "-l", "-z", "--full-tree", checked_commit(commit),
@@ -97,7 +97,8 @@ class Mirror:
         if check.attributes:
             blobs = "\n".join(check.attributes).encode()
             check.take_attributes(await git("cat-file", "--batch", git_dir=self.path, stdin=blobs))
-        self.cache.checked.add((commit, max_files, max_bytes))
+        self.cache.checked[commit, max_files, max_bytes] = check
+        return check
 
     async def diff(
         self,

@@ -19,15 +19,21 @@ _EXTENDED = 0x4000
 _32_BITS = 0xFFFFFFFF
 
 
-def change_owner(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
-    """To be called right after git wrote files: one with git's time and size counts as unchanged."""
+def change_owner(tree: Path, index: Path, uid: int, *, hash_bytes: int, below: bytes = b"") -> None:
+    """To be called right after git wrote files: one with git's time and size counts as unchanged.
+
+    `below`: only this directory of the tree, which the index is about.
+    """
     facts: dict[bytes, os.stat_result] = {}
-    for directory in walk(tree):
+    inside = below + b"/" if below else b""
+    for directory in walk(tree, skip=lambda path: not _is_on_the_way(path + b"/", inside)):
+        if not (directory.path + b"/").startswith(inside):
+            continue
         os.chown(directory.descriptor, uid, uid)
         for entry in directory.entries:
             with suppress(FileNotFoundError):  # an agent's process may still be running
                 os.chown(entry.name, uid, uid, dir_fd=directory.descriptor, follow_symlinks=False)
-                facts[directory.path_of(entry)] = os.stat(
+                facts[directory.path_of(entry).removeprefix(inside)] = os.stat(
                     entry.name, dir_fd=directory.descriptor, follow_symlinks=False
                 )
     content = _with_new_stat(index.read_bytes(), facts, hash_bytes)
@@ -35,6 +41,10 @@ def change_owner(tree: Path, index: Path, uid: int, *, hash_bytes: int) -> None:
     fresh.write_bytes(content)
     shutil.copystat(index, fresh)  # git compares its time with those of the files
     os.replace(fresh, index)
+
+
+def _is_on_the_way(directory: bytes, inside: bytes) -> bool:
+    return directory.startswith(inside) or inside.startswith(directory)
 
 
 def _with_new_stat(content: bytes, facts: dict[bytes, os.stat_result], hash_bytes: int) -> bytes:

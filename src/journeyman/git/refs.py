@@ -21,6 +21,8 @@ STASHES = "refs/journeyman/set-aside/"
 """The order's side of a rebase conflict, by round."""
 FOUND = "refs/journeyman/remote/"
 """Head of the remote's branch where it was not what the order had pushed."""
+PINNED = "refs/journeyman/pinned/"
+"""Commits that other repositories have as a submodule."""
 NOTES = "refs/notes/journeyman"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 

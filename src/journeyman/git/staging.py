@@ -25,6 +25,7 @@ from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of, last_line
 from journeyman.git.policy import EVERYTHING, CommitPolicy
 from journeyman.git.run import LOCAL_SECONDS, git, run_git
+from journeyman.git.submodule_files import is_above_submodule, read_state
 from journeyman.git.trees import (
     NO_HAZARDS,
     Hazards,
@@ -175,7 +176,8 @@ class Index:
                 if hazards == NO_HAZARDS:
                     raise
                 continue  # a hidden file was gone when the namespace was made
-            return _without(await in_thread(read_status, output, self.order_id), hazards)
+            found = _without(await in_thread(read_status, output, self.order_id), hazards)
+            return _keeping_submodules(found, self.git_dir)
         raise WorkspaceUnreadable(
             "files that git must not open come and go in the workspace",
             hint="End what makes named pipes there; the files stay in the workspace.",
@@ -302,6 +304,14 @@ def _without(changes: Changes, hazards: Hazards) -> Changes:
     return replace(
         changes, files=tuple(path for path in changes.files if path not in hidden), hazards=hazards
     )
+
+
+def _keeping_submodules(changes: Changes, git_dir: Path) -> Changes:
+    """Without what lies in the place of a submodule's directory: its entry stays."""
+    if not (submodules := read_state(git_dir)):
+        return changes
+    files = tuple(path for path in changes.files if not is_above_submodule(path, submodules))
+    return replace(changes, files=files)
 
 
 def _is_ours(path: bytes, order_id: str) -> bool:

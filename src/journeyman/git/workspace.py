@@ -28,6 +28,7 @@ from journeyman.git.refs import SNAPSHOTS, checked_commit
 from journeyman.git.run import git, run_git
 from journeyman.git.secrets import PATCH, find_secrets
 from journeyman.git.staging import Index
+from journeyman.git.submodule_files import SubmoduleFiles
 from journeyman.git.trees import LeftOut
 from journeyman.sandboxes.identity import jail_uid
 
@@ -70,6 +71,10 @@ class Workspace:
             mirror=self.mirror.path,
         )
 
+    @property
+    def submodules(self) -> SubmoduleFiles:
+        return SubmoduleFiles(self.order_id, self.tree, self.git_dir, self.mirror.path)
+
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
         """Exclusive use of this workspace by git; a lock file of git that exists now is stale."""
@@ -102,12 +107,13 @@ class Workspace:
         async with self.locked():
             index = self.index
             changes = await index.changes()
+            in_submodules = await self.submodules.changed(changes.hazards)
             if not changes and not records:
-                on_left_out(changes.hazards.files)
+                on_left_out([*changes.hazards.files, *in_submodules])
                 return None
             failpoint("commit_started")
             index = index.hiding(changes.hazards)
-            left_out = await index.stage(changes, policy)
+            left_out = [*await index.stage(changes, policy), *in_submodules]
             if records:
                 await self._record(index, records)
             tree, before = await asyncio.gather(index.write_tree(), self.mirror.tree_of(changes.head))
@@ -228,6 +234,7 @@ class Workspace:
         await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
         await index.remove_untracked()
         await self._adopt(index, hash_bytes=len(commit) // 2)
+        await self.submodules.reset(commit)
 
     async def stash(self) -> Snapshot | None:
         """Snapshot what is not committed, then reset the files to the branch's head, as `git stash` does.
@@ -255,6 +262,7 @@ class Workspace:
         else:
             await index.remove_untracked()
         await self._adopt(index, hash_bytes=len(head) // 2)
+        await self.submodules.reset(head)
 
     async def _adopt(self, index: Index, *, hash_bytes: int) -> None:
         """Install a copied index after git wrote the files, which get the jail's user as their owner."""

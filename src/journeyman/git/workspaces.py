@@ -81,6 +81,7 @@ class Workspaces:
             is_filled = self.exists(order_id) and workspace.tree.is_dir()
             if is_filled and workspace.index.path.exists():
                 workspace.point_own_branch(start.head)
+                await workspace.submodules.fill(start.head)
                 return workspace
             if not is_filled:
                 await self._discard(order_id)
@@ -89,6 +90,7 @@ class Workspaces:
                 await workspace.index.git("read-tree", start.head)
             else:
                 await _fill(workspace, start)
+            await workspace.submodules.fill(start.head)
             workspace.ready.touch()
         return workspace
 

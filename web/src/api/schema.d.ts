@@ -1346,7 +1346,7 @@ export interface components {
             sequence: number;
             /** Format: date-time */
             timestamp: string;
-        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["EnvironmentSetupStarted"] | components["schemas"]["EnvironmentCommandCompleted"] | components["schemas"]["EnvironmentReady"] | components["schemas"]["EnvironmentSetupFailed"] | components["schemas"]["NetworkDenied"] | components["schemas"]["NetworkAllowed"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitBranchMoved"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
+        } & (components["schemas"]["AgentWorkOrderCreated"] | components["schemas"]["AgentWorkOrderStarted"] | components["schemas"]["AgentWorkOrderCompleted"] | components["schemas"]["AgentWorkOrderFailed"] | components["schemas"]["AgentWorkOrderPaused"] | components["schemas"]["AgentWorkOrderAwaitingApproval"] | components["schemas"]["ApprovalRequested"] | components["schemas"]["ApprovalDecided"] | components["schemas"]["AgentWorkOrderResumed"] | components["schemas"]["AgentWorkOrderCancelled"] | components["schemas"]["AgentWorkOrderRetried"] | components["schemas"]["AgentWorkOrderRequeued"] | components["schemas"]["AgentWorkOrderChanged"] | components["schemas"]["AgentWorkOrderNamed"] | components["schemas"]["SandboxCreated"] | components["schemas"]["SandboxCleanupCompleted"] | components["schemas"]["SandboxCleanupFailed"] | components["schemas"]["GitBranchCreated"] | components["schemas"]["EnvironmentSetupStarted"] | components["schemas"]["EnvironmentCommandCompleted"] | components["schemas"]["EnvironmentReady"] | components["schemas"]["EnvironmentSetupFailed"] | components["schemas"]["NetworkDenied"] | components["schemas"]["NetworkAllowed"] | components["schemas"]["GitCommitStarted"] | components["schemas"]["GitCommitCreated"] | components["schemas"]["GitFilesLeftOut"] | components["schemas"]["GitSnapshotCreated"] | components["schemas"]["GitCommitsTakenIn"] | components["schemas"]["GitBranchMoved"] | components["schemas"]["GitPushCompleted"] | components["schemas"]["WorkflowPhaseStarted"] | components["schemas"]["WorkflowPhaseCompleted"] | components["schemas"]["StepStarted"] | components["schemas"]["StepRetrying"] | components["schemas"]["StepCompleted"] | components["schemas"]["StepFailed"] | components["schemas"]["StepSkipped"] | components["schemas"]["PlanCreated"] | components["schemas"]["SubtaskStarted"] | components["schemas"]["AgentText"] | components["schemas"]["AgentAnswered"] | components["schemas"]["ReviewCompleted"] | components["schemas"]["PromptAccepted"] | components["schemas"]["PromptStarted"] | components["schemas"]["PromptCancelled"] | components["schemas"]["RepositoryCommandsFound"] | components["schemas"]["RepositoryCommandExpanded"] | components["schemas"]["RepositoryFilesMissing"] | components["schemas"]["AgentNotice"] | components["schemas"]["ToolCallStarted"] | components["schemas"]["ToolCallCompleted"] | components["schemas"]["ModelCallCompleted"] | components["schemas"]["VerificationAttemptCompleted"] | components["schemas"]["GithubIssueRead"] | components["schemas"]["GithubIssueCommented"] | components["schemas"]["GithubPullRequestCreated"] | components["schemas"]["GithubPullRequestUpdated"] | components["schemas"]["GithubPullRequestClosed"] | components["schemas"]["GithubPullRequestMerged"] | components["schemas"]["GithubPullRequestReopened"]);
         /** EvidenceRecord */
         EvidenceRecord: {
             /** Round */
@@ -1823,6 +1823,23 @@ export interface components {
             /** Has More */
             has_more: boolean;
         };
+        /**
+         * MissingFile
+         * @description A submodule or a file in Git LFS that could not be had.
+         */
+        MissingFile: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "submodule" | "lfs";
+            /** Path */
+            path: string;
+            /** Reason */
+            reason: string;
+            /** Hint */
+            hint: string;
+        };
         /** ModelCallCompleted */
         ModelCallCompleted: {
             /**
@@ -2242,6 +2259,23 @@ export interface components {
             commands: components["schemas"]["FoundCommand"][];
             /** Problems */
             problems: components["schemas"]["CommandProblem"][];
+        };
+        /**
+         * RepositoryFilesMissing
+         * @description What the order's files lack, compared with a full clone; the order goes on without it.
+         */
+        RepositoryFilesMissing: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "repository_files_missing";
+            /** Commit Sha */
+            commit_sha: string;
+            /** Count */
+            count: number;
+            /** Files */
+            files: components["schemas"]["MissingFile"][];
         };
         /** RepositoryQuestion */
         RepositoryQuestion: {

@@ -217,6 +217,11 @@ function one(story: Story, event: EventMessage) {
         detail: `from ${event.base_branch} ${event.base_commit_sha.slice(0, 8)}`,
       });
       return;
+    case "repository_files_missing":
+      system("notice", `${plural(event.count, "file or submodule", "files or submodules")} missing`, {
+        detail: event.files.map((file) => `${file.path}: ${file.reason}`).join("\n"),
+      });
+      return;
     case "git_commit_started":
       story.committing = event.timestamp;
       return;

@@ -66,8 +66,10 @@ from journeyman.events.types.repositories import (
     GitFilesLeftOut,
     GitPushCompleted,
     GitSnapshotCreated,
+    MissingFile,
     RepositoryCommandExpanded,
     RepositoryCommandsFound,
+    RepositoryFilesMissing,
     SandboxCleanupCompleted,
     SandboxCleanupFailed,
     SandboxCreated,
@@ -131,6 +133,7 @@ __all__ = [
     "GithubPullRequestMerged",
     "GithubPullRequestReopened",
     "GithubPullRequestUpdated",
+    "MissingFile",
     "ModelCallCompleted",
     "NetworkAllowed",
     "NetworkDenied",
@@ -141,6 +144,7 @@ __all__ = [
     "PromptStarted",
     "RepositoryCommandExpanded",
     "RepositoryCommandsFound",
+    "RepositoryFilesMissing",
     "ReviewCompleted",
     "SandboxCleanupCompleted",
     "SandboxCleanupFailed",
@@ -208,6 +212,7 @@ Event = Annotated[
     | PromptCancelled
     | RepositoryCommandsFound
     | RepositoryCommandExpanded
+    | RepositoryFilesMissing
     | AgentNotice
     | ToolCallStarted
     | ToolCallCompleted

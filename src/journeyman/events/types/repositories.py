@@ -35,6 +35,27 @@ class GitBranchCreated(EventModel):
     base_commit_sha: str
 
 
+class MissingFile(BaseModel):
+    """A submodule or a file in Git LFS that could not be had."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    kind: Literal["submodule", "lfs"]
+    path: str
+    reason: str
+    hint: str
+
+
+class RepositoryFilesMissing(EventModel):
+    """What the order's files lack, compared with a full clone; the order goes on without it."""
+
+    type: Literal["repository_files_missing"] = "repository_files_missing"
+    commit_sha: str
+    count: int
+    files: list[MissingFile]
+    """The first of them."""
+
+
 class GitCommitStarted(EventModel):
     """What a step wrote is being committed, if there is anything."""
 
