@@ -30,11 +30,14 @@ async def list_branches(remote: Remote) -> tuple[dict[str, str], str | None]:
 async def fetch(git_dir: Path, remote: Remote, branch: str = "*") -> None:
     """Bring one branch, or all with the tags, to where the remote has them; for the holder of the lock."""
     drop_stale_lock(git_dir, "packed-refs")
+    drop_stale_lock(git_dir, "shallow")
     await asyncio.to_thread(_drop_stale_locks, git_dir / REMOTE_BRANCHES)
     tags = ["+refs/tags/*:refs/tags/*"] if branch == "*" else []  # builds derive their version from tags
+    # A clone of this machine may be shallow, and be deepened later: the mirror has the history that it has.
+    depth = "--unshallow" if (git_dir / "shallow").exists() else "--update-shallow"
     await git(
         "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
-        UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}", *tags,
+        depth, UPLOAD_PACK, "--", remote.url, f"+refs/heads/{branch}:{REMOTE_BRANCHES}{branch}", *tags,
         git_dir=git_dir, remote=remote,
     )  # fmt: skip
 

@@ -185,6 +185,8 @@ def _lay_out(directory: Path, workspace: Workspace, head: str) -> None:
         config = (mirror / "config").read_text().replace("bare = true", "bare = false")
         files |= {"config": config, "objects/info/alternates": f"{mirror / 'objects'}\n"}
         files |= {f"refs/heads/{workspace.branch}": f"{head}\n"}
+        if (mirror / "shallow").exists():
+            files |= {"shallow": (mirror / "shallow").read_text()}
     else:
         if not (directory / "git").is_symlink():
             (directory / "git").symlink_to(git_dir)
