@@ -184,6 +184,10 @@ class Settings(BaseModel):
     """Files that a checkout may have; counted before it is made."""
     repository_max_bytes: int = Field(default=4_000_000_000, ge=1, alias="JOURNEYMAN_REPOSITORY_MAX_BYTES")
     """Bytes that a checkout may have; counted before it is made."""
+    lfs_max_bytes: int = Field(default=2_000_000_000, ge=0, alias="JOURNEYMAN_LFS_MAX_BYTES")
+    """Bytes of files in Git LFS that a checkout may have; files beyond stay pointers."""
+    lfs_hosts: list[str] = Field(default_factory=list, alias="JOURNEYMAN_LFS_HOSTS")
+    """Hosts, beside the repository's own, that keep the contents of Git LFS: a list, or JSON."""
     git_author_name: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_NAME")
     """Author of commits; empty means the forge's user, or git's own user.name."""
     git_author_email: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_EMAIL")

@@ -80,8 +80,8 @@ async def test_a_list_of_submodules_that_is_too_long_is_refused(home: Path, sour
         await check(home, source, max_bytes=10**7)
 
 
-async def test_git_lfs_is_refused_wherever_its_attributes_lie(home: Path, source: Path) -> None:
+async def test_git_lfs_is_seen_wherever_its_attributes_lie(home: Path, source: Path) -> None:
     commit_files(source, {"assets/.gitattributes": "*.psd filter=lfs diff=lfs merge=lfs -text\n"}, "LFS")
-    with pytest.raises(InvalidRepository, match="Git LFS") as raised:
-        await check(home, source)
-    assert raised.value.hint
+    mirror = await check(home, source)
+    found = await mirror.check_checkout(mirror.resolve("main"), max_files=1000, max_bytes=1_000_000)
+    assert found.uses_lfs

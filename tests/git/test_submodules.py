@@ -6,7 +6,8 @@ import pytest
 
 from journeyman.forges.base import Remote
 from journeyman.git.mirror import FreshMirror
-from journeyman.git.submodules import MissingSubmodule, Submodules, resolve_url
+from journeyman.git.missing import Missing
+from journeyman.git.submodules import Submodules, resolve_url
 from journeyman.git.trees import LeftOut
 from journeyman.git.workspaces import Workspace
 from journeyman.work_orders.repositories import Repository, parse_repository
@@ -39,7 +40,7 @@ async def remote_of(repository: Repository) -> Remote:
 
 async def fetch(
     setup: GitSetup, *, max_files: int = 1000, max_bytes: int = 10**6
-) -> tuple[FreshMirror, list[MissingSubmodule]]:
+) -> tuple[FreshMirror, list[Missing]]:
     mirror = await setup.refresh()
     submodules = Submodules(
         mirrors=setup.mirrors,

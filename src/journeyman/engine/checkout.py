@@ -19,7 +19,7 @@ from journeyman.git.branches import create_branch, revert_to
 from journeyman.git.bundles import apply_bundle
 from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import FreshMirror, Mirror
-from journeyman.git.submodules import MissingSubmodule
+from journeyman.git.missing import Missing
 from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.work_orders.lifecycle import outdated
@@ -50,7 +50,7 @@ class OrderCheckout:
         is_new = order.base_commit_sha is None
         if is_new:
             order = await self._begin(order, mirror)
-        missing = await self.repositories.fetch_submodules(order, mirror)
+        missing = await self.repositories.fetch_contents(order, mirror)
         if missing and is_new:
             await self.orders.emit(order_id, _files_missing(order, missing))
         if (bundle := await self.handover.newer_bundle(order_id)) is not None:
@@ -126,11 +126,9 @@ class OrderCheckout:
         await self.orders.change(order_id, created, **changes)
 
 
-def _files_missing(order: WorkOrder, missing: Sequence[MissingSubmodule]) -> RepositoryFilesMissing:
+def _files_missing(order: WorkOrder, missing: Sequence[Missing]) -> RepositoryFilesMissing:
     assert order.base_commit_sha is not None
-    files = [
-        MissingFile(kind="submodule", path=one.path, reason=one.reason, hint=one.hint) for one in missing
-    ]
+    files = [MissingFile.model_validate(one) for one in missing]
     return RepositoryFilesMissing(
         commit_sha=order.base_commit_sha, count=len(files), files=files[:_MOST_MISSING]
     )

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 
 from journeyman.forges.base import Forge, Person, Remote
 from journeyman.git.commits import JOURNEYMAN
+from journeyman.git.lfs import LfsStore
+from journeyman.git.lfs_transfer import fetch_lfs
 from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.mirrors import Mirrors
+from journeyman.git.missing import Missing
 from journeyman.git.run import host_author
-from journeyman.git.submodules import MissingSubmodule, Submodules
+from journeyman.git.submodules import Submodules
 from journeyman.knowledge.command_cache import CommandCache
 from journeyman.settings import Settings
 from journeyman.work_orders.order import WorkOrder
@@ -47,17 +50,29 @@ class Repositories:
         """The mirror, brought up to date with the remote."""
         return await self.mirrors.refresh(self.of(order), await self.remote(order))
 
-    async def fetch_submodules(self, order: WorkOrder, mirror: Mirror) -> list[MissingSubmodule]:
-        """Bring what the base commit pins onto this machine; returns what cannot be had."""
+    async def fetch_contents(self, order: WorkOrder, mirror: Mirror) -> list[Missing]:
+        """Bring what the base commit refers to, submodules and files in LFS, onto this machine; returns what
+        cannot be had."""
         assert order.base_commit_sha is not None
+        base, repository = order.base_commit_sha, self.of(order)
+        max_files, max_bytes = self.settings.repository_max_files, self.settings.repository_max_bytes
         submodules = Submodules(
             mirrors=self.mirrors,
-            remote_of=lambda repository: self.forges[repository.forge].remote(repository),
+            remote_of=lambda one: self.forges[one.forge].remote(one),
             github_url=self.settings.github_url,
-            max_files=self.settings.repository_max_files,
-            max_bytes=self.settings.repository_max_bytes,
+            max_files=max_files,
+            max_bytes=max_bytes,
         )
-        return await submodules.fetch(mirror, self.of(order), order.base_commit_sha)
+        missing = await submodules.fetch(mirror, repository, base)
+        if (await mirror.check_checkout(base, max_files=max_files, max_bytes=max_bytes)).uses_lfs:
+            missing += await fetch_lfs(
+                LfsStore(mirror.path),
+                await self.remote(order),
+                base,
+                max_bytes=self.settings.lfs_max_bytes,
+                hosts=self.settings.lfs_hosts,
+            )
+        return missing
 
     async def author(self, order: WorkOrder) -> Person:
         """Who the order's commits are made for."""

@@ -30,6 +30,7 @@ class CheckoutCheck:
     """Blobs that are `.gitattributes` files."""
     gitlinks: dict[bytes, str] = field(default_factory=dict)
     """Where submodules lie, and the commits that they are pinned to."""
+    uses_lfs: bool = False
     entries: int = 0
     total_bytes: int = 0
     _rest: bytes = b""
@@ -44,11 +45,7 @@ class CheckoutCheck:
 
     def take_attributes(self, content: bytes) -> None:
         """The content of those blobs, as `git cat-file --batch` gives it."""
-        if _LFS.search(content):
-            raise InvalidRepository(
-                "the repository keeps files in Git LFS, which Journeyman does not fetch",
-                hint="Move the files out of LFS, or use a branch whose .gitattributes name no filter=lfs.",
-            )
+        self.uses_lfs = _LFS.search(content) is not None
 
     def _take_entry(self, mode: bytes, blob: str, size: bytes, path: bytes) -> None:
         if size == b"BAD":  # an object that git cannot read

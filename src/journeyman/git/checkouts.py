@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from journeyman.git.lfs_files import fill_lfs
 from journeyman.git.mirror import Mirror
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import checked_commit
@@ -81,6 +82,7 @@ async def _fill(checkout: Checkout, order_id: str, commit_sha: str) -> None:
     uid = jail_uid(order_id)
     if uid is not None:
         await asyncio.to_thread(change_owner, checkout.tree, index.path, uid, hash_bytes=len(commit_sha) // 2)
+    await fill_lfs(order_id, checkout.tree, index.path, checkout.mirror, commit_sha)
     await SubmoduleFiles(order_id, checkout.tree, checkout.git_dir, checkout.mirror).fill(commit_sha)
 
 

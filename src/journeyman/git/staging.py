@@ -10,7 +10,6 @@ import asyncio
 import bisect
 import itertools
 import os
-import re
 import shutil
 import stat
 import threading
@@ -21,11 +20,19 @@ from typing import Any, TypeVar
 
 from journeyman.errors import Internal, StoreUnavailable, Transient, WorkspaceUnreadable
 from journeyman.files.removal import remove_below
+from journeyman.git.changes import (
+    UNSTORABLE,
+    Changes,
+    keeping_submodules,
+    read_status,
+    without_hidden,
+)
 from journeyman.git.confine import Confinement
 from journeyman.git.faults import fault_of, last_line
+from journeyman.git.lfs import LfsStore
+from journeyman.git.lfs_files import lfs_contents, stage_lfs
 from journeyman.git.policy import EVERYTHING, CommitPolicy
 from journeyman.git.run import LOCAL_SECONDS, git, run_git
-from journeyman.git.submodule_files import is_above_submodule, read_state
 from journeyman.git.trees import (
     NO_HAZARDS,
     Hazards,
@@ -46,24 +53,6 @@ _ROOM = 1024 * 1024
 """With less than this free on the disk, git may fail at any file."""
 _SMALLEST_BLOB = 4096
 """Bytes that even an empty file takes once git has stored it."""
-_UNSTORABLE = re.compile(rb"(?:^|/)(?:\.git|git~1)[ .]*(?::[^/]*)?(?:/|$)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Changes:
-    head: str
-    is_staged: bool
-    """Whether the index already differs from the head: a commit was interrupted."""
-    files: tuple[bytes, ...]
-    nested: tuple[bytes, ...]
-    """Directories in which git saw a repository of their own, with the slash at the end."""
-    new: frozenset[bytes] = frozenset()
-    """The files among these that are not tracked."""
-    hazards: Hazards = NO_HAZARDS
-    """What was hidden from git."""
-
-    def __bool__(self) -> bool:
-        return self.is_staged or bool(self.files or self.nested)
 
 
 @dataclass(frozen=True)
@@ -176,8 +165,8 @@ class Index:
                 if hazards == NO_HAZARDS:
                     raise
                 continue  # a hidden file was gone when the namespace was made
-            found = _without(await in_thread(read_status, output, self.order_id), hazards)
-            return _keeping_submodules(found, self.git_dir)
+            found = without_hidden(await in_thread(read_status, output, self.order_id), hazards)
+            return keeping_submodules(found, self.git_dir)
         raise WorkspaceUnreadable(
             "files that git must not open come and go in the workspace",
             hint="End what makes named pipes there; the files stay in the workspace.",
@@ -195,13 +184,23 @@ class Index:
             below = await in_thread(_files_in, self.tree, changes.nested)
             inside = await self._not_ignored(below)
             paths, new = (*paths, *inside), new.union(inside)
-        files, left_out = await in_thread(_storable, self.tree, paths, new, policy)
+        in_lfs = await self._in_lfs(paths)
+        files, left_out = await in_thread(_storable, self.tree, paths, new, policy, in_lfs)
         if room is not None:
             files, too_much = await in_thread(_what_fits, self.tree, files, room)
             left_out += too_much
-        if files:
+        if staged := [path for path in files if path in in_lfs]:
+            await stage_lfs(LfsStore(self.mirror), self.tree, self.path, self.git, staged)
+        if files := [path for path in files if path not in in_lfs]:
             left_out += await self._update(files)
         return [*changes.hazards.files, *left_out]
+
+    async def _in_lfs(self, paths: Sequence[bytes]) -> set[bytes]:
+        store = LfsStore(self.mirror)
+        if not paths or not store.exists():
+            return set()
+        named = await store.filtered(self.path, paths)
+        return await asyncio.to_thread(lfs_contents, self.tree, sorted(named))
 
     async def _not_ignored(self, paths: Sequence[bytes]) -> list[bytes]:
         # check-ignore has no literal pathspecs; with `./` in front no name is taken for pathspec magic.
@@ -274,56 +273,12 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
         stopped.set()
 
 
-def read_status(output: bytes, order_id: str, *, is_stopped: Callable[[], bool] = lambda: False) -> Changes:
-    """`git status --porcelain=v2 --branch -z`, without what the platform itself keeps below `.journeyman`."""
-    head, is_staged = "", False
-    files: list[bytes] = []
-    nested: list[bytes] = []
-    new: set[bytes] = set()
-    for entry in output.split(b"\0"):
-        if is_stopped():
-            break
-        if entry.startswith(b"# branch.oid "):
-            head = entry.removeprefix(b"# branch.oid ").decode()
-        if entry[:2] not in (b"1 ", b"u ", b"? "):
-            continue
-        path = entry[2:] if entry[:2] == b"? " else entry.split(b" ", 8 if entry[:2] == b"1 " else 10)[-1]
-        if entry[:2] == b"1 " and entry[2:3] != b".":
-            is_staged = True
-        is_as_staged = entry[:2] == b"1 " and entry[3:4] == b"."
-        if is_as_staged or _is_ours(path, order_id) or _UNSTORABLE.search(path):
-            continue
-        (nested if path.endswith(b"/") else files).append(path)
-        if entry[:2] == b"? ":
-            new.add(path)
-    return Changes(head, is_staged, tuple(files), tuple(nested), frozenset(new))
-
-
-def _without(changes: Changes, hazards: Hazards) -> Changes:
-    hidden = {one.path for one in hazards.files}
-    return replace(
-        changes, files=tuple(path for path in changes.files if path not in hidden), hazards=hazards
-    )
-
-
-def _keeping_submodules(changes: Changes, git_dir: Path) -> Changes:
-    """Without what lies in the place of a submodule's directory: its entry stays."""
-    if not (submodules := read_state(git_dir)):
-        return changes
-    files = tuple(path for path in changes.files if not is_above_submodule(path, submodules))
-    return replace(changes, files=files)
-
-
-def _is_ours(path: bytes, order_id: str) -> bool:
-    own = f".journeyman/{order_id}".encode()
-    return path.rstrip(b"/") in (b".journeyman", own) or path.startswith(own + b"/")
-
-
 def _storable(
     tree: Path,
     paths: Iterable[bytes],
     new: frozenset[bytes],
     policy: CommitPolicy,
+    in_lfs: Collection[bytes],
     *,
     is_stopped: Callable[[], bool],
 ) -> tuple[list[bytes], list[LeftOut]]:
@@ -339,7 +294,8 @@ def _storable(
         except OSError:  # gone, or git says what is wrong with it
             good.append(path)
             continue
-        reason = _unstorable(facts) or (policy.refuses(path, facts.st_size) if path in new else None)
+        size = 0 if path in in_lfs else facts.st_size  # of which git gets a pointer
+        reason = _unstorable(facts.st_mode, size) or (policy.refuses(path, size) if path in new else None)
         if reason is None:
             good.append(path)
         else:
@@ -371,12 +327,12 @@ def _what_fits(
     return good, bad
 
 
-def _unstorable(facts: os.stat_result) -> str | None:
-    if stat.S_ISREG(facts.st_mode) and facts.st_size > _LARGEST_FILE:
+def _unstorable(mode: int, size: int) -> str | None:
+    if stat.S_ISREG(mode) and size > _LARGEST_FILE:
         return f"larger than {_LARGEST_FILE // 1024**2} MB"
-    if stat.S_ISREG(facts.st_mode) or stat.S_ISLNK(facts.st_mode) or stat.S_ISDIR(facts.st_mode):
+    if stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode):
         return None
-    return f"{kind_of(facts.st_mode)}, which git cannot store"
+    return f"{kind_of(mode)}, which git cannot store"
 
 
 def _files_in(tree: Path, directories: Iterable[bytes], *, is_stopped: Callable[[], bool]) -> list[bytes]:
@@ -391,8 +347,8 @@ def _has_below(paths: Sequence[bytes], directory: bytes) -> bool:
 
 
 def _walk(tree: Path, directory: bytes) -> Iterator[bytes]:
-    for found in walk(tree / os.fsdecode(directory), skip=lambda path: bool(_UNSTORABLE.search(path))):
+    for found in walk(tree / os.fsdecode(directory), skip=lambda path: bool(UNSTORABLE.search(path))):
         for entry in found.entries:
             name = os.fsencode(entry.name)
-            if not entry.is_dir(follow_symlinks=False) and not _UNSTORABLE.fullmatch(name):
+            if not entry.is_dir(follow_symlinks=False) and not UNSTORABLE.fullmatch(name):
                 yield os.path.join(directory, found.path, name)

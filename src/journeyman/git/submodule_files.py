@@ -10,8 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +22,11 @@ from journeyman.git.ownership import change_owner
 from journeyman.git.refs import PINNED, checked_commit
 from journeyman.git.run import LOCAL_SECONDS, git, run_git
 from journeyman.git.submodules import MAX_DEPTH, recorded
-from journeyman.git.trees import Hazards, LeftOut
+from journeyman.git.trees import Hazards, LeftOut, opened_directory
 from journeyman.sandboxes.identity import jail_uid
 
 DIRECTORY = "submodules"
 """Where a git directory of ours keeps their indexes."""
-_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STATE = "filled.json"
 _REASON = "changed inside a submodule, which stays at its commit"
 
@@ -169,7 +167,7 @@ def _write_state(git_dir: Path, filled: Sequence[_Filled]) -> None:
 def _is_directory(tree: Path, path: str) -> bool:
     """Whether there is a directory, no link on the way to it followed."""
     try:
-        with _opened(tree, path):
+        with opened_directory(tree, os.fsencode(path)):
             return True
     except OSError:
         return False
@@ -183,19 +181,8 @@ def _make_directory(tree: Path, path: str) -> None:
         if _is_directory(tree, place):
             continue
         remove_below(tree, [os.fsencode(place)])
-        with _opened(tree, above) as parent:
+        with opened_directory(tree, os.fsencode(above)) as parent:
             os.mkdir(parts[depth - 1], 0o755, dir_fd=parent)
-
-
-@contextmanager
-def _opened(tree: Path, path: str) -> Iterator[int]:
-    with ExitStack() as opened:
-        descriptor = os.open(tree, _FLAGS)
-        opened.callback(os.close, descriptor)
-        for name in path.split("/") if path else ():
-            descriptor = os.open(name, _FLAGS, dir_fd=descriptor)
-            opened.callback(os.close, descriptor)
-        yield descriptor
 
 
 async def _has_pinned(mirror: Path, commit: str) -> bool:

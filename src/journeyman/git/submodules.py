@@ -20,6 +20,7 @@ from journeyman.forges.local_directory import locate
 from journeyman.git.checkout_check import CheckoutCheck
 from journeyman.git.mirror import Mirror
 from journeyman.git.mirrors import Mirrors
+from journeyman.git.missing import Missing
 from journeyman.git.refs import PINNED, checked_commit
 from journeyman.git.remote_access import resolved_remote
 from journeyman.git.run import UPLOAD_PACK, git, run_git
@@ -30,13 +31,6 @@ RECORDED = "submodules.json"
 MAX_DEPTH = 3
 _MOST = 100
 _LOCAL_HINT = "Run `git submodule update --init --recursive` in {path}, then start a new order."
-
-
-@dataclass(frozen=True)
-class MissingSubmodule:
-    path: str
-    reason: str
-    hint: str
 
 
 @dataclass
@@ -61,7 +55,7 @@ class Submodules:
     max_files: int
     max_bytes: int
 
-    async def fetch(self, mirror: Mirror, repository: Repository, commit: str) -> list[MissingSubmodule]:
+    async def fetch(self, mirror: Mirror, repository: Repository, commit: str) -> list[Missing]:
         """Fetch what the commit pins, submodules of submodules too; returns what cannot be had.
 
         Safe to repeat because a commit that is pinned already is not fetched again.
@@ -71,7 +65,7 @@ class Submodules:
 
     async def _fetch_all(
         self, mirror: Mirror, repository: Repository, commit: str, room: _Room, *, depth: int
-    ) -> AsyncIterator[MissingSubmodule]:
+    ) -> AsyncIterator[Missing]:
         check = await mirror.check_checkout(commit, max_files=room.files, max_bytes=room.bytes)
         room.take(check)
         if not check.gitlinks:
@@ -88,7 +82,7 @@ class Submodules:
             try:
                 sub, from_where = await self._fetch(repository, shown, named.get(shown), pinned)
                 async for one in self._fetch_all(sub, from_where, pinned, room, depth=depth + 1):
-                    yield MissingSubmodule(f"{_shown(path)}/{one.path}", one.reason, one.hint)
+                    yield Missing("submodule", f"{_shown(path)}/{one.path}", one.reason, one.hint)
             except JourneymanError as error:
                 yield _missing(path, error.message, error.hint)
                 continue
@@ -229,8 +223,8 @@ def _record(mirror: Mirror, found: dict[str, str]) -> None:
     os.replace(fresh, mirror.path / RECORDED)
 
 
-def _missing(path: bytes, reason: str, hint: str) -> MissingSubmodule:
-    return MissingSubmodule(_shown(path), reason, hint)
+def _missing(path: bytes, reason: str, hint: str) -> Missing:
+    return Missing("submodule", _shown(path), reason, hint)
 
 
 def _shown(path: bytes) -> str:

@@ -7,7 +7,7 @@ that takes a directory's place while the walk is under way.
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +76,18 @@ def walk(root: Path, *, skip: Callable[[bytes], bool] = lambda _: False) -> Iter
                 os.close(descriptor)
     finally:
         os.close(top)
+
+
+@contextmanager
+def opened_directory(root: Path, path: bytes) -> Iterator[int]:
+    """A descriptor of a directory below the root, no link on the way to it followed."""
+    with ExitStack() as opened:
+        descriptor = os.open(root, _FLAGS)
+        opened.callback(os.close, descriptor)
+        for name in path.split(b"/") if path else ():
+            descriptor = os.open(name, _FLAGS, dir_fd=descriptor)
+            opened.callback(os.close, descriptor)
+        yield descriptor
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from journeyman.failpoints import failpoint
 from journeyman.forges.base import Person, Remote
 from journeyman.git.commits import JOURNEYMAN, CommitMessage
 from journeyman.git.faults import fault_of
+from journeyman.git.lfs import LfsStore
+from journeyman.git.lfs_files import fill_lfs
+from journeyman.git.lfs_transfer import upload_lfs
 from journeyman.git.locks import FileLock
 from journeyman.git.loose_objects import move_branch, signatures_of, write_commit
 from journeyman.git.mirror import Mirror
@@ -81,6 +84,10 @@ class Workspace:
         async with self.lock.hold():
             (self.git_dir / "index.lock").unlink(missing_ok=True)
             yield
+
+    async def fill_lfs(self, commit: str) -> None:
+        """Replace the pointers of a commit that was checked out by their contents."""
+        await fill_lfs(self.order_id, self.tree, self.index.path, self.mirror.path, commit)
 
     async def head(self) -> str:
         return await self.mirror.resolve_own(self.branch)
@@ -234,6 +241,7 @@ class Workspace:
         await index.write_files("read-tree", "--reset", "-u", checked_commit(commit))
         await index.remove_untracked()
         await self._adopt(index, hash_bytes=len(commit) // 2)
+        await self.fill_lfs(commit)
         await self.submodules.reset(commit)
 
     async def stash(self) -> Snapshot | None:
@@ -262,6 +270,7 @@ class Workspace:
         else:
             await index.remove_untracked()
         await self._adopt(index, hash_bytes=len(head) // 2)
+        await self.fill_lfs(snapshot or head)
         await self.submodules.reset(head)
 
     async def _adopt(self, index: Index, *, hash_bytes: int) -> None:
@@ -272,12 +281,14 @@ class Workspace:
         os.replace(index.path, self.index.path)
 
     async def push(self, remote: Remote, *, expected_sha: str | None, commit_sha: str | None = None) -> str:
-        """Push the branch's head, or an earlier commit of it; see `push.push`."""
+        """Push the branch's head, or an earlier commit of it, its LFS contents first; see `push.push`."""
+        commit_sha = checked_commit(commit_sha) if commit_sha else await self.head()
+        await upload_lfs(LfsStore(self.mirror.path), remote, base=self.base_commit_sha, commit=commit_sha)
         pushed = await push(
             self.mirror.path,
             remote,
             branch=self.branch,
-            commit_sha=checked_commit(commit_sha) if commit_sha else await self.head(),
+            commit_sha=commit_sha,
             expected_sha=expected_sha,
         )
         if self.mirror.cache.branches is not None:

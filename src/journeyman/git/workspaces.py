@@ -213,3 +213,4 @@ async def _fill(workspace: Workspace, start: _Start) -> None:
         await asyncio.to_thread(
             change_owner, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
         )
+    await workspace.fill_lfs(start.snapshot or start.head)

@@ -1,5 +1,6 @@
-"""An order on a repository with submodules: agents and checks find their files; what is missing is told."""
+"""Orders on repositories with submodules and Git LFS: agents and checks find the files; lacks are told."""
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ BUILDS = {
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    (home := tmp_path_factory.mktemp("submodules") / "home").mkdir()
+    (home := tmp_path_factory.mktemp("contents") / "home").mkdir()
     with Product(home) as product:
         yield product
 
@@ -59,3 +60,36 @@ def test_an_order_works_with_submodules_and_says_which_are_missing(product: Prod
         "watch", order["agent_work_order_id"], JOURNEYMAN_HOME=str(product.home), JOURNEYMAN_URL=product.url
     )
     assert "gone is missing" in shown.stdout
+
+
+READS_DATA = TESTS.replace(
+    "self.assertEqual(", "assert open('data.bin').read() in ('old', 'new')\n        self.assertEqual("
+)
+
+
+def test_an_order_works_with_files_in_git_lfs(product: Product, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "adder", READS_DATA)
+    objects = repository / ".git/lfs/objects"
+    oid = hashlib.sha256(b"old").hexdigest()
+    (objects / oid[:2] / oid[2:4]).mkdir(parents=True)
+    (objects / oid[:2] / oid[2:4] / oid).write_text("old")
+    (repository / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 3\n"
+    (repository / "data.bin").write_text(pointer)
+    git(repository, "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false", "add", "-A")
+    git(repository, "commit", "-q", "-m", "Add data")
+    builds = {
+        "when": {"role": "build"},
+        "replies": [
+            calls("shell", command="grep -q old data.bin && printf new > data.bin"),
+            calls("write_file", path="adder.py", content=FIXED),
+            says("Done."),
+        ],
+    }
+
+    order = product.finish(product.submit(repository, product.script("data", PLANS, builds)))
+
+    assert (order["status"], order["verification"]) == ("completed", "passed"), order
+    written = hashlib.sha256(b"new").hexdigest()
+    assert f"sha256:{written}" in git(repository, "show", f"{order['git_branch_name']}:data.bin")
+    assert (objects / written[:2] / written[2:4] / written).read_text() == "new"
