@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from journeyman.environments.detect.found import Detected, Hints, under, workdir_of
-from journeyman.environments.detect.node_manager import (
+from journeyman.environments.detect.node_install import (
     Manager,
     find_manager,
     install_commands,

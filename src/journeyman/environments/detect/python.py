@@ -13,7 +13,7 @@ from journeyman.environments.detect.found import Detected, Hints, inside, there,
 from journeyman.environments.detect.packages import match_directories
 from journeyman.environments.detect.python_install import TOOLS_BIN, find_lock, install_commands
 from journeyman.environments.detect.python_manifest import Manifest, read_manifest, strings
-from journeyman.environments.detect.python_needs import Chosen, choose
+from journeyman.environments.detect.python_needs import Selection, choose
 from journeyman.environments.detect.python_runner import Runner, find_runner, test_files
 from journeyman.environments.detect.python_tox import read_test_needs
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
@@ -240,7 +240,7 @@ def _exists(project: Project, directory: str, word: str) -> bool:
 
 
 def _fetch_pyright(
-    directory: str, manifest: Manifest, checkers: tuple[str, ...], chosen: Chosen
+    directory: str, manifest: Manifest, checkers: tuple[str, ...], chosen: Selection
 ) -> Iterator[InstallCommand]:
     if "pyright" in checkers:
         yield InstallCommand(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from journeyman.environments.detect.found import under, workdir_of
 from journeyman.environments.detect.python_manifest import Manifest
-from journeyman.environments.detect.python_needs import Chosen
+from journeyman.environments.detect.python_needs import Selection
 from journeyman.environments.plan import InstallCommand
 from journeyman.environments.project import Project
 
@@ -57,7 +57,7 @@ def install_commands(
     project: Project,
     directory: str,
     manifest: Manifest,
-    chosen: Chosen,
+    chosen: Selection,
     *,
     lock: Locked | None,
     pinned: str = "",
@@ -140,7 +140,7 @@ def _uv_itself(manifest: Manifest) -> str:
     return shlex.quote(f"uv{wanted}" if re.match(r"[=<>!~]", wanted) else f"uv=={wanted}")
 
 
-def _uv(manifest: Manifest, chosen: Chosen, pretend: str, workdir: str) -> Iterator[InstallCommand]:
+def _uv(manifest: Manifest, chosen: Selection, pretend: str, workdir: str) -> Iterator[InstallCommand]:
     path, sync = 'PATH="$HOME/.tools/bin:$PATH"', "uv sync --frozen --python .venv/bin/python"
     everywhere = " --all-packages" if manifest.tool("uv", "workspace") else ""
     extras = "".join(f" --extra {shlex.quote(one)}" for one in chosen.extras)
@@ -165,7 +165,7 @@ def _uv(manifest: Manifest, chosen: Chosen, pretend: str, workdir: str) -> Itera
 
 
 def _exported(
-    project: Project, directory: str, manifest: Manifest, chosen: Chosen, lock: Locked, pretend: str
+    project: Project, directory: str, manifest: Manifest, chosen: Selection, lock: Locked, pretend: str
 ) -> Iterator[InstallCommand]:
     workdir, text = workdir_of(directory), project.text(under(directory, lock.lock))
     hashed = not re.search(r'(?m)^(?:type = "(?:git|directory|file|url)"|path = |git = )', text)
@@ -196,7 +196,7 @@ def _exported(
 
 
 def _pip(
-    project: Project, directory: str, manifest: Manifest, chosen: Chosen, pretend: str
+    project: Project, directory: str, manifest: Manifest, chosen: Selection, pretend: str
 ) -> Iterator[InstallCommand]:
     workdir = workdir_of(directory)
     files = [f"--requirement {shlex.quote(one)}" for one in chosen.files]
@@ -235,7 +235,7 @@ def _pip(
         )
 
 
-def _reason(chosen: Chosen) -> str:
+def _reason(chosen: Selection) -> str:
     parts = [
         *(f"group {one}" for one in chosen.groups),
         *(f"extra {one}" for one in chosen.extras),

@@ -30,7 +30,7 @@ _INCLUDED = re.compile(r"(?m)^\s*(?:-r|--requirement)[\s=]*(\S+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Selection:
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ def choose(
     runner: str,
     checkers: Iterable[str],
     is_locked: bool,
-) -> Chosen:
+) -> Selection:
     """`runner` is the package that runs the tests, empty where Python does; `checkers`: configured tools."""
     files = _requirement_files(project, directory)
     if is_locked:
@@ -68,7 +68,7 @@ def choose(
         )  # fmt: skip
         if runner not in inside.requirements or not needs.requirements:
             return replace(inside, files=())
-    said = Chosen(
+    said = Selection(
         extras=tuple(dict.fromkeys(one for one in needs.extras if one in manifest.extras)),
         groups=tuple(dict.fromkeys(one for one in needs.groups if one in manifest.groups)),
         files=tuple(one for one in needs.files if project.has(under(directory, one))),
@@ -102,20 +102,20 @@ def _with_developers(
     project: Project,
     directory: str,
     manifest: Manifest,
-    chosen: Chosen,
+    chosen: Selection,
     files: tuple[str, ...],
     runner: str,
-) -> Chosen:
+) -> Selection:
     """Add what developers install: all of it, or what brings the test runner where that is known."""
-    dev = Chosen(
+    dev = Selection(
         extras=_more((), manifest.extras, _DEV_NAME),
         groups=_more((), manifest.groups, _DEV_NAME),
         files=_more((), files, _DEV_FILE),
     )
     parts = (
-        [replace(Chosen(), groups=(one,)) for one in dev.groups]
-        + [replace(Chosen(), extras=(one,)) for one in dev.extras]
-        + [replace(Chosen(), files=(one,)) for one in dev.files]
+        [replace(Selection(), groups=(one,)) for one in dev.groups]
+        + [replace(Selection(), extras=(one,)) for one in dev.extras]
+        + [replace(Selection(), files=(one,)) for one in dev.files]
     )
     bringing = [part for part in parts if runner and _brings(project, directory, manifest, part, runner)]
     for part in bringing[:1] or (parts if chosen.is_empty or not runner else []):
@@ -128,7 +128,7 @@ def _with_developers(
     return chosen
 
 
-def _brings(project: Project, directory: str, manifest: Manifest, chosen: Chosen, runner: str) -> bool:
+def _brings(project: Project, directory: str, manifest: Manifest, chosen: Selection, runner: str) -> bool:
     if not runner:
         return not chosen.is_empty
     requirements = [
@@ -175,7 +175,7 @@ def _with_base(
     return (*(one for one in base if one not in included and one not in chosen), *chosen)
 
 
-def _own_extras(manifest: Manifest, chosen: Chosen) -> Chosen:
+def _own_extras(manifest: Manifest, chosen: Selection) -> Selection:
     """`package[extra]` in the package's own groups is the package being developed, not the index's."""
     own = requirement_name(manifest.name)
     if not own:
@@ -189,7 +189,7 @@ def _own_extras(manifest: Manifest, chosen: Chosen) -> Chosen:
     return replace(chosen, extras=tuple(dict.fromkeys(extras)), requirements=kept)
 
 
-def _with_checkers(manifest: Manifest, chosen: Chosen, checkers: Iterable[str]) -> Chosen:
+def _with_checkers(manifest: Manifest, chosen: Selection, checkers: Iterable[str]) -> Selection:
     """Where each configured checker comes from, if the project says; a version of our own is not brought."""
     groups: list[str] = []
     requirements: list[str] = []

@@ -240,7 +240,7 @@ def _installed(needs: Needs, words: list[str]) -> Needs:
             needs, place = with_requirement(needs, f"{word} {following}"), place + 2
         elif word == "--group":
             needs, place = replace(needs, groups=(*needs.groups, following)), place + 2
-        elif word in ("-c", "--constraint", "--only-binary", "--no-binary", "--index-url", "--find-links"):
+        elif word in ("-c", "--constraint", "--only-binary", "--no-binary", "--find-links"):
             place += 2
         else:
             needs, place = with_requirement(needs, word), place + 1
