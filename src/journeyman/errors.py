@@ -16,6 +16,7 @@ Category = Literal[
     "permission",
     "budget",
     "sandbox",
+    "environment",
     "agent",
     "verification",
     "conflict",
@@ -151,16 +152,18 @@ class DiskQuotaExceeded(JourneymanError):
     category = "sandbox"
 
 
+class EnvironmentIncomplete(JourneymanError):
+    """What a repository needs is not there, and a person was to be asked before the order goes on."""
+
+    category = "environment"
+
+
 class AgentFailed(JourneymanError):
     category = "agent"
 
 
 class ContextOverflow(AgentFailed):
     """The conversation no longer fits into the model; a shorter one would."""
-
-
-class VerificationFailed(JourneymanError):
-    category = "verification"
 
 
 class Internal(JourneymanError):

@@ -178,7 +178,7 @@ async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: A
             attempt=2,
             commit_sha="c" * 40,
             passed=True,
-            checks=[{"name": "pytest"}],
+            checks=[{"name": "pytest", "status": "passed"}, {"name": "tsc", "outcome": "environment"}],
             summary="12 passed",
             created_at=now,
         )
@@ -187,6 +187,7 @@ async def test_steps_evidence_and_the_result_of_a_job_tell_what_was_done(busy: A
     assert [(step["step"], step["output"]) for step in steps] == list(outputs.items())
     [evidence] = (await busy.client.get(f"{ORDERS}/{order_id}/evidence")).json()["evidence"]
     assert (evidence["commit_sha"], evidence["passed"]) == ("c" * 40, True)
+    assert [check["outcome"] for check in evidence["checks"]] == ["passed", "environment"]
     result = (await busy.client.get(f"/result/{order_id}")).json()
     assert (result["iterations"], result["subtasks_count"]) == (2, 2)
     assert result["plan_reasoning"] == "It is off by one."

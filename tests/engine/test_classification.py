@@ -20,6 +20,7 @@ from journeyman.agents.base import Outcome, StopReason
 from journeyman.engine.perform_step import as_ours
 from journeyman.engine.retries import wait_before_retry
 from journeyman.engine.transitions import what_pauses
+from journeyman.environments.plan import Check
 from journeyman.errors import Category, InvalidRepository, JourneymanError
 from journeyman.forges.github_responses import error_for_status
 from journeyman.gateway.budget import Purse
@@ -32,7 +33,11 @@ from journeyman.sandboxes.launch import launch
 from journeyman.sandboxes.supervisor_connection import SupervisorConnection
 from journeyman.settings import Settings
 from journeyman.steps.agent_session import finished_turn
-from journeyman.verification.run import read_project
+from journeyman.steps.context import StepBroken
+from journeyman.steps.shell import ShellOutput
+from journeyman.steps.verify import what_to_ask
+from journeyman.verification.own_code import CodeUnderTest
+from journeyman.verification.run import assess, judge
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done
 from tests.house.source import ROOT
@@ -80,17 +85,12 @@ async def lost_sandbox() -> JourneymanError:
     return caught.value
 
 
-class NoTools:
-    """A sandbox in which nothing that is asked for can be run."""
-
-    async def execute_command(self, command: str, *, timeout: float) -> Completed:
-        return Completed(exit_code=127, output="sh: find: not found")
-
-
-async def unreadable_project() -> JourneymanError:
-    with pytest.raises(JourneymanError) as caught:
-        await read_project(NoTools())  # type: ignore[arg-type]
-    return caught.value
+def unverified() -> JourneymanError:
+    check = Check(name="x", kind="test", command="x", tool="x", why="x", probe="x")
+    ended = Completed(exit_code=1, output="ModuleNotFoundError: No module named 'freezegun'")
+    question = what_to_ask(judge([assess(check, ended, 60, CodeUnderTest())]), [])
+    assert question is not None
+    return question
 
 
 def workspace_gone() -> object:
@@ -149,7 +149,13 @@ CASES: list[Case] = [
     ("agent: refused", turn("refused"), "agent", "fails"),
     ("agent: repeats itself", turn("repetition"), "agent", "fails"),
     ("agent: out of time", turn("time_limit"), "agent", "fails"),
-    ("checks cannot run", unreadable_project, "verification", "fails"),
+    (
+        "a command of the workflow fails",
+        lambda: StepBroken("exit 1", ShellOutput(exit_code=1, output="")),
+        "verification",
+        "fails",
+    ),
+    ("the environment lacks a package", unverified, "environment", "pauses"),
     ("budget used up", lambda: too_expensive("openai/x", PURSE), "budget", "pauses"),
     (
         "an address that is none",

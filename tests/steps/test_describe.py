@@ -37,18 +37,30 @@ def test_the_plan_and_what_agents_said_stay_through_later_rounds() -> None:
     assert "welcome" not in body
 
 
-def test_a_summary_of_many_lines_stays_in_its_cell() -> None:
-    check = {"command": "a | b", "status": "failed", "summary": "1 failed\n| x | y |\nsee above"}
-    evidence = Evidence(
+def evidence_of(check: dict[str, Any], passed: bool | None, summary: str) -> Evidence:
+    return Evidence(
         agent_work_order_id="wo-1",
         round=1,
         step="verify",
         attempt=1,
         commit_sha="a" * 40,
-        passed=False,
+        passed=passed,
         checks=[check],
-        summary="1 failed",
+        summary=summary,
         created_at=NOW,
     )
+
+
+def test_what_could_not_be_verified_is_said_once() -> None:
+    check = {"command": "pytest", "outcome": "environment", "summary": "no freezegun"}
+    evidence = evidence_of(check, None, "not verified: pytest: no freezegun")
+    body = pull_request_body(an_order(verification="none"), [], [evidence])
+    assert "⚪ Not verified: pytest: no freezegun\n" in body
+    assert "| pytest | environment | no freezegun |" in body.splitlines()
+
+
+def test_a_summary_of_many_lines_stays_in_its_cell() -> None:
+    check = {"command": "a | b", "status": "failed", "summary": "1 failed\n| x | y |\nsee above"}
+    evidence = evidence_of(check, False, "1 failed")
     body = pull_request_body(an_order(verification="failed"), [], [evidence])
     assert "| a \\| b | failed | 1 failed \\| x \\| y \\| see above |" in body.splitlines()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 
+from journeyman.environments.project import Project
 from journeyman.sandboxes.base import Completed, OnOutput
 from tests.standins.plain_sandbox import PlainSandbox
 
@@ -19,6 +20,8 @@ class ToolBox(PlainSandbox):
         super().__init__(tree)
         self.path = path
         self.commands: list[str] = []
+        self.prelude = ""
+        """What the shell of every command reads first, as the environment's variables are set."""
 
     async def execute_command(
         self,
@@ -30,6 +33,8 @@ class ToolBox(PlainSandbox):
         stdin: bytes | None = None,
         on_output: OnOutput | None = None,
     ) -> Completed:
+        if self.prelude and isinstance(command, str):
+            command = f"{self.prelude}\n{command}"
         self.commands.append(command if isinstance(command, str) else " ".join(command))
         env = {**(env or {}), "PATH": self.path, "TMPDIR": str(self.tree.parent)}
         return await super().execute_command(
@@ -45,6 +50,13 @@ def project(directory: Path, files: Mapping[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text).lstrip("\n"))
     return tree
+
+
+def files_of(tree: Path) -> Project:
+    """What would be read of a commit with these files."""
+    found = sorted(path for path in tree.rglob("*") if path.is_file())
+    texts = {str(path.relative_to(tree)): path.read_text(errors="replace") for path in found}
+    return Project(paths=tuple(texts), contents=texts, blobs=dict.fromkeys(texts, "0" * 40))
 
 
 def equipped(tree: Path) -> ToolBox:

@@ -2,8 +2,10 @@
 
 import json
 
+from journeyman.environments.plan import Check
 from journeyman.verification import records
-from journeyman.verification.detect import Check
+from journeyman.verification.counts import Counts
+from journeyman.verification.faults.fault import EnvironmentFault
 from journeyman.verification.run import CheckResult, Verdict
 
 PYTEST = Check(name="pytest", kind="test", command="python3 -m pytest", tool="pytest", why="x", probe="x")
@@ -12,9 +14,14 @@ VERDICT = Verdict(
     True,
     (
         CheckResult(
-            check=PYTEST, status="passed", summary="12 passed", exit_code=0, duration_seconds=1.23456
+            check=PYTEST,
+            outcome="passed",
+            summary="12 passed",
+            counts=Counts(12, 0, 1),
+            exit_code=0,
+            duration_seconds=1.23456,
         ),
-        CheckResult(check=RUFF, status="unavailable", summary="ruff is\nnot there"),
+        CheckResult(check=RUFF, outcome="unavailable", summary="ruff is\nnot there"),
     ),
     "pytest: 12 passed",
 )
@@ -34,8 +41,10 @@ def test_the_record_binds_the_result_to_a_commit() -> None:
         "name": "pytest",
         "kind": "test",
         "command": "python3 -m pytest",
-        "status": "passed",
+        "outcome": "passed",
         "summary": "12 passed",
+        "tests": {"passed": 12, "failed": 0, "skipped": 1},
+        "faults": [],
         "exit_code": 0,
         "duration_seconds": 1.23,
         "failing": "",
@@ -47,3 +56,20 @@ def test_the_record_is_the_same_text_every_time() -> None:
     assert first == second
     assert first.startswith(b'{\n  "agent_work_order_id": "wo-1",\n  "commit_sha": "a"')
     assert first.endswith(b"}\n")
+
+
+def test_a_verdict_that_shows_nothing_for_want_of_something_says_so_first() -> None:
+    fault = EnvironmentFault(
+        what="no pytest", remedy="Install it.", who="operator", command="pip install pytest"
+    )
+    lacks = CheckResult(check=PYTEST, outcome="environment", summary="no pytest", faults=(fault,))
+    verdict = Verdict(None, (lacks,), "pytest: no pytest")
+    assert records.summary(verdict) == "not verified: pytest: no pytest"
+    assert records.as_dict(lacks)["faults"] == [
+        {"what": "no pytest", "remedy": "Install it.", "who": "operator", "command": "pip install pytest"}
+    ]
+
+
+def test_records_of_earlier_versions_can_be_read() -> None:
+    assert records.outcome_of({"name": "pytest", "status": "failed"}) == "failed"
+    assert records.outcome_of({"name": "pytest", "outcome": "environment"}) == "environment"

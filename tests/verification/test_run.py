@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.errors import VerificationFailed
+from journeyman.environments.detect.interim import detect_checks
+from journeyman.environments.plan import Check
 from journeyman.sandboxes.base import Completed
-from journeyman.verification.detect import Check, detect_checks
-from journeyman.verification.run import CheckResult, Verdict, assess, judge, read_project, run_checks
-from tests.verification.projects import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, project
+from journeyman.verification.own_code import CodeUnderTest, code_under_test
+from journeyman.verification.run import CheckResult, Verdict, assess, judge, run_checks
+from tests.verification.projects import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, files_of, project
 
 
-async def verified(sandbox: ToolBox, *, timeout: float = 120, may_install: bool = False) -> Verdict:
-    checks = detect_checks(await read_project(sandbox))
-    return await run_checks(sandbox, checks, timeout=timeout, may_install=may_install)
+async def verified(sandbox: ToolBox, *, timeout: float = 120) -> Verdict:
+    files = files_of(sandbox.tree)
+    code = code_under_test(files, files, changed=(), diff="")
+    return await run_checks(sandbox, detect_checks(files), timeout=timeout, code=code)
 
 
 CALC = {"calc.py": "def add(a, b):\n    return a + b\n"}
@@ -99,47 +101,63 @@ async def test_a_missing_tool_proves_nothing(tmp_path: Path) -> None:
     assert (verdict.passed, verdict.reason) == (None, "pytest: the sandbox has no pytest")
 
 
-async def test_nothing_is_installed_unless_it_may_be(tmp_path: Path) -> None:
+async def test_nothing_is_installed_by_a_check(tmp_path: Path) -> None:
     package = '{"scripts": {"test": "node t.js"}, "dependencies": {"a": "1"}}'
-    npm = '[ "$1" = install ] && /bin/mkdir node_modules || { [ "$1" = test ] && echo "  3 passing"; }'
-    sandbox = bare(project(tmp_path, {"package.json": package}), npm=npm)
-    refused = await verified(sandbox)
-    assert (refused.passed, refused.reason) == (
-        None,
-        "npm test: the sandbox has no npm with the project's packages",
-    )
-    assert "npm install" not in sandbox.commands
-    allowed = await verified(sandbox, may_install=True)
-    assert (allowed.passed, allowed.reason) == (True, "npm test: 3 passed")
+    sandbox = bare(project(tmp_path, {"package.json": package}), npm="/bin/mkdir node_modules")
+    verdict = await verified(sandbox)
+    lacks = "npm test: the sandbox has no npm with the project's packages"
+    assert (verdict.passed, verdict.reason) == (None, lacks)
+    assert not (sandbox.tree / "node_modules").exists()
 
 
-async def test_an_install_that_fails_says_why(tmp_path: Path) -> None:
-    package = '{"scripts": {"test": "node t.js"}, "dependencies": {"a": "1"}}'
-    sandbox = bare(project(tmp_path, {"package.json": package}), npm="echo registry is down; exit 1")
-    verdict = await verified(sandbox, may_install=True)
+async def test_a_package_that_is_not_installed_proves_nothing_and_is_named(tmp_path: Path) -> None:
+    files = CALC | {"test_calc.py": GOOD, "test_time.py": "import freezegun_x\n\ndef test_a(): ...\n"}
+    verdict = await verified(equipped(project(tmp_path, files | {"requirements.txt": "freezegun-x"})))
     assert verdict.passed is None
-    assert "`npm install` did not bring it: registry is down" in verdict.reason
-
-
-async def test_an_install_that_failed_is_told_also_where_there_was_a_second_way(tmp_path: Path) -> None:
-    files = CALC | {"test_calc.py": GOOD, "requirements.txt": "pytest\n", "uv.lock": ""}
-    uv = '[ "$1" = sync ] && { echo certificate has expired; exit 1; }; exit 1'
-    sandbox = bare(project(tmp_path, files), uv=uv, python3="exit 1")
-    verdict = await verified(sandbox, may_install=True)
-    assert verdict.passed is None
-    assert "certificate has expired" in verdict.reason
-
-
-async def test_what_an_install_left_half_done_is_not_taken_for_the_packages(tmp_path: Path) -> None:
-    package = '{"scripts": {"build": "b", "test": "t"}, "dependencies": {"a": "1"}}'
-    npm = '[ "$1" = install ] && { /bin/mkdir -p node_modules; echo no space left; }; exit 1'
-    sandbox = bare(project(tmp_path, {"package.json": package}), npm=npm)
-    verdict = await verified(sandbox, may_install=True)
-    assert [(check.status, "no space left" in check.summary) for check in verdict.checks] == [
-        ("unavailable", True),
-        ("unavailable", True),
+    assert [fault.what for fault in verdict.faults] == [
+        "the Python package freezegun-x is not installed, though requirements.txt names it"
     ]
-    assert sandbox.commands.count("npm install") == 1
+
+
+async def test_a_module_that_the_project_itself_lacks_fails(tmp_path: Path) -> None:
+    files = {"calc/__init__.py": "", "test_calc.py": "from calc.sums import add\n\ndef test_a(): ...\n"}
+    verdict = await verified(equipped(project(tmp_path, files)))
+    assert (verdict.passed, verdict.faults) == (False, ())
+    assert "No module named 'calc.sums'" in verdict.checks[0].failing
+
+
+async def test_a_check_is_probed_and_run_in_its_own_directory(tmp_path: Path) -> None:
+    tree = project(tmp_path, {"packages/api/here": ""})
+    api = Check(
+        name="api: test",
+        kind="test",
+        command="pwd",
+        workdir="packages/api",
+        tool="x",
+        why="x",
+        probe="test -f here",
+    )
+    (checked,) = (await run_checks(equipped(tree), [api], timeout=60)).checks
+    assert (checked.outcome, checked.output.strip()) == ("passed", str(tree / "packages/api"))
+
+
+@pytest.mark.parametrize(("is_editable", "seen"), [(True, "None"), (False, "{tree}/src")])
+async def test_the_project_s_own_code_goes_first_unless_it_is_installed_editable(
+    tmp_path: Path, is_editable: bool, seen: str
+) -> None:
+    tree = project(tmp_path, {"src/calc/__init__.py": ""})
+    site = tmp_path / "venv" / "lib" / "python3.11" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "calc.pth").write_text(f"{tree}/src\n" if is_editable else "/elsewhere\n")
+    show = f"export VIRTUAL_ENV={tmp_path}/venv"
+    check = Check(
+        name="x", kind="test", tool="x", why="x", probe="true",
+        command="python3 -c 'import os; print(os.environ.get(\"PYTHONPATH\"))'",
+    )  # fmt: skip
+    sandbox = equipped(tree)
+    sandbox.prelude = show
+    (checked,) = (await run_checks(sandbox, [check], timeout=60)).checks
+    assert checked.output.strip() == seen.format(tree=tree)
 
 
 async def test_a_check_that_does_not_end_is_ended(tmp_path: Path) -> None:
@@ -186,7 +204,7 @@ async def test_a_script_whose_command_is_missing_proves_nothing(tmp_path: Path) 
     files = {"package.json": '{"scripts": {"test": "no-such-runner"}}'}
     verdict = await verified(equipped(project(tmp_path, files)))
     assert verdict.passed is None
-    assert "no-such-runner: not found" in verdict.reason
+    assert "a command it needs is missing: no-such-runner" in verdict.reason
 
 
 async def test_a_broken_manifest_fails(tmp_path: Path) -> None:
@@ -223,7 +241,7 @@ async def test_a_check_finds_no_variable_that_a_developer_would_not_have(tmp_pat
 async def test_tests_in_colour_are_counted(tmp_path: Path) -> None:
     files = CALC | {"test_calc.py": GOOD, "pytest.ini": "[pytest]\naddopts = --color=yes\n"}
     (checked,) = (await verified(equipped(project(tmp_path, files)))).checks
-    assert (checked.status, checked.summary) == ("passed", "1 passed")
+    assert (checked.outcome, checked.summary) == ("passed", "1 passed")
     assert "\x1b[" in checked.output
 
 
@@ -243,7 +261,7 @@ async def test_a_linter_is_reported_and_does_not_decide(tmp_path: Path) -> None:
     files = CALC | {"test_calc.py": GOOD, "unused.py": "import os\n", "ruff.toml": ""}
     verdict = await verified(equipped(project(tmp_path, files)))
     assert verdict.passed is True
-    assert [(result.check.name, result.status) for result in verdict.checks] == [
+    assert [(result.check.name, result.outcome) for result in verdict.checks] == [
         ("pytest", "passed"),
         ("ruff", "failed"),
     ]
@@ -258,55 +276,26 @@ async def test_all_ecosystems_of_a_project_must_pass(tmp_path: Path) -> None:
     assert (verdict.passed, verdict.reason) == (False, "unittest: 1 passed; npm test: 1 failed")
 
 
-async def test_looking_reads_names_manifests_and_the_style_of_tests(tmp_path: Path) -> None:
-    tree = project(
-        tmp_path,
-        {
-            "pyproject.toml": "name test test_fake.py\nfile Makefile\n",
-            "tests/__init__.py": "",
-            "tests/test_u.py": UNITTEST,
-            "tests/sub dir/test_p.py": GOOD,
-            "tests/test_mock.py": "from unittest import mock\n\nclass TestA:\n    def test_a(self): ...\n",
-            "node_modules/a/test_no.py": GOOD,
-            ".venv/lib/test_no.py": GOOD,
-        },
-    )
-    (tree / "Makefile").symlink_to("/dev/zero")
-    (tree / "setup.cfg").write_bytes(b"\xff" * 50_000)
-    seen = await read_project(equipped(tree))
-    assert {"pyproject.toml", "tests/", "tests/__init__.py", ".venv/"} <= seen.names
-    assert seen.contents["pyproject.toml"] == "name test test_fake.py\nfile Makefile\n"
-    assert (len(seen.contents["setup.cfg"]), "Makefile" in seen.contents) == (32_000, False)
-    assert seen.python_tests == {"tests/test_u.py", "tests/sub dir/test_p.py", "tests/test_mock.py"}
-    assert seen.unittest_files == {"tests/test_u.py"}
-
-
-async def test_a_project_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
-    sandbox = bare(project(tmp_path, CALC))
-    (tmp_path / "bin" / "base64").unlink()
-    with pytest.raises(VerificationFailed, match="could not be listed: there is no base64"):
-        await read_project(sandbox)
-
-
 def check(kind: str = "test", name: str = "go test") -> Check:
     return Check(name=name, kind=kind, command="x", tool="x", why="x", probe="x")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("output", "exit_code", "status", "summary"),
+    ("output", "exit_code", "outcome", "summary"),
     [
         ("ok  \texample.com/a\t0.004s\n", 0, "passed", "1 passed"),
         ("?   \texample.com/a\t[no test files]\n", 0, "unavailable", "no tests ran"),
         ("FAIL\texample.com/a\t0.004s\n", 1, "failed", "1 failed"),
         ("ok  \ta\t0.1s\ndial tcp: lookup example.com\nFAIL\tb\t0.1s\n", 1, "failed", "1 failed, 1 passed"),
-        ("a: dial tcp: lookup proxy.example: no such host\n", 1, "unavailable", "there is no network"),
+        ("a: dial tcp: lookup proxy.example: no such host\n", 1, "environment", "there is no network"),
         ("No tests found, exiting with code 1\n", 1, "unavailable", "no tests ran"),
-        ("Killed\n", 137, "failed", "ended with exit code 137"),
+        ("Killed\n", 137, "environment", "for want of memory"),
+        ("Segmentation fault\n", 139, "failed", "ended with exit code 139"),
     ],
 )
-def test_the_end_of_a_check_is_understood(output: str, exit_code: int, status: str, summary: str) -> None:
-    result = assess(check(), Completed(exit_code, output), 60)
-    assert result.status == status
+def test_the_end_of_a_check_is_understood(output: str, exit_code: int, outcome: str, summary: str) -> None:
+    result = assess(check(), Completed(exit_code, output), 60, CodeUnderTest())
+    assert result.outcome == outcome
     assert summary in result.summary
 
 
@@ -321,6 +310,13 @@ def test_the_end_of_a_check_is_understood(output: str, exit_code: int, status: s
         ([("test", "passed"), ("test", "failed")], False),
         ([("build", "failed"), ("test", "passed")], False),
         ([("test", "passed"), ("lint", "failed")], True),
+        ([("test", "passed"), ("types", "failed")], True),
+        ([("test", "timed_out")], False),
+        ([("test", "environment")], None),
+        ([("test", "passed"), ("test", "environment")], None),
+        ([("build", "environment"), ("test", "passed")], None),
+        ([("test", "failed"), ("test", "environment")], False),
+        ([("test", "passed"), ("lint", "environment")], True),
         ([("lint", "passed")], None),
         ([], None),
     ],
@@ -329,8 +325,8 @@ def test_a_verdict_is_good_only_when_something_was_shown(
     results: list[tuple[str, str]], passed: bool | None
 ) -> None:
     ended = [
-        CheckResult(check=check(kind), status=status, summary="x")  # type: ignore[arg-type]
-        for kind, status in results
+        CheckResult(check=check(kind), outcome=outcome, summary="x")  # type: ignore[arg-type]
+        for kind, outcome in results
     ]
     verdict = judge(ended)
     assert verdict.passed is passed

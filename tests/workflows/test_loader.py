@@ -42,6 +42,18 @@ def test_a_workflow_survives_the_way_through_the_database() -> None:
         assert Workflow.model_validate(workflow.model_dump(mode="json")) == workflow
 
 
+def test_a_verify_step_takes_commands_by_the_names_of_checks() -> None:
+    workflow = load("""
+        name: w
+        steps:
+          - {name: verify, kind: verify, commands: {test: make check, lint: null, "api: go test": go test}}
+    """)
+    assert workflow.steps[0].commands == {"test": "make check", "lint": None, "api: go test": "go test"}
+    assert Workflow.model_validate(workflow.model_dump(mode="json")) == workflow
+
+
+VERIFY = "name: w\nsteps:\n  - name: verify\n    kind: verify\n    commands:"
+
 STEP = "name: w\nsteps:\n  - name: lint\n    kind: shell\n    command: make\n"
 
 WRONG = {
@@ -55,6 +67,22 @@ WRONG = {
     "impossible date": ("name: 2024-13-40\n", 1, "month", "quotes"),
     "unknown field": (STEP + "    retry: 2\n", 6, "unknown field 'retry'", "Did you mean 'retries'?"),
     "unknown workflow field": ("nam: w\n" + STEP, 1, "unknown field 'nam'", "Did you mean 'name'?"),
+    "commands elsewhere": (
+        STEP + "    commands: {test: x}\n",
+        3,
+        "'commands' belongs to verify steps",
+        "remove",
+    ),
+    "commands as a list": (VERIFY + " [make]\n", 5, "'commands' of step 'verify' is not a mapping", "{test:"),
+    "a number as a command": (VERIFY + "\n      test: 5\n", 6, "command 'test' of step 'verify'", "null"),
+    "an empty command": (VERIFY + "\n      test: ''\n", 6, "command 'test' of step 'verify'", "null"),
+    "a name of two lines": (VERIFY + '\n      "a\\nb": x\n', 6, "cannot be the name of a check", "one line"),
+    "many commands": (
+        VERIFY + "".join(f"\n      c{n}: x" for n in range(51)) + "\n",
+        5,
+        "more than 50",
+        "script",
+    ),
     "missing field": ("name: w\nsteps:\n  - name: a\n", 3, "step 'a' lacks 'kind'", "Add 'kind"),
     "missing steps": ("name: w\n", 1, "the workflow lacks 'steps'", "Add 'steps"),
     "no steps": ("name: w\nsteps: []\n", 2, "steps", "Correct"),

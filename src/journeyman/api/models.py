@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     RootModel,
+    field_validator,
 )
 
 from journeyman.api.fields import (
@@ -305,6 +306,14 @@ class EvidenceRecord(_Answer):
     checks: list[dict[str, Any]]
     summary: str
     created_at: AwareDatetime
+
+    @field_validator("checks", mode="before")
+    @classmethod
+    def _with_outcomes(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Records of earlier versions say `status`."""
+        return [
+            {"outcome" if key == "status" else key: value for key, value in check.items()} for check in checks
+        ]
 
 
 class EvidenceRecords(_Answer):

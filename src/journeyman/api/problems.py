@@ -22,6 +22,7 @@ from journeyman.errors import (
     BudgetExceeded,
     Category,
     Conflict,
+    EnvironmentIncomplete,
     InvalidEnvironment,
     InvalidInput,
     JourneymanError,
@@ -33,14 +34,13 @@ from journeyman.errors import (
     SandboxUnavailable,
     Transient,
     Unauthenticated,
-    VerificationFailed,
 )
 
 _STATUS_OF: tuple[tuple[type[JourneymanError], int], ...] = (
     (NotFound, 404),
     (InvalidInput, 422),
     (Conflict, 409),
-    (VerificationFailed, 409),
+    (EnvironmentIncomplete, 409),
     (Unauthenticated, 401),
     (BudgetExceeded, 402),
     (QuotaExhausted, 402),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from journeyman.agents.plan import Plan
 from journeyman.events.types import GitFilesLeftOut
 from journeyman.forges.body import sanitize
+from journeyman.verification.records import NOT_VERIFIED, outcome_of
 from journeyman.work_orders.order import Evidence, StepRecord, WorkOrder
 
 _VERDICTS = {
@@ -78,9 +79,10 @@ def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
     if not evidence:
         return "⏳ Not verified yet."
     last = evidence[-1]
-    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=sanitize(last.summary))
+    why = sanitize(last.summary.removeprefix(NOT_VERIFIED))
+    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=why)
     rows = [
-        "| " + " | ".join(_cell(str(check[column])) for column in ("command", "status", "summary")) + " |"
+        f"| {_cell(check['command'])} | {_cell(outcome_of(check))} | {_cell(check['summary'])} |"
         for check in last.checks
     ]
     table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""

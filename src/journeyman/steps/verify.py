@@ -1,25 +1,32 @@
 """Run the repository's own checks where no agent has been, and give the agent what failed, a few times.
 
 The result is bound to the commit that was checked: each attempt runs on a clean checkout of it, in a
-sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count.
+sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count. What the
+environment lacks is never given to an agent: a person is asked, or the result says that nothing was shown.
 
 Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
-from journeyman.events.types import AgentNotice, VerificationAttemptCompleted
+from journeyman.environments.detect.interim import detect_checks
+from journeyman.environments.plan import Check
+from journeyman.environments.project import Project, read_project
+from journeyman.errors import EnvironmentIncomplete
+from journeyman.events import log
+from journeyman.events.types import AgentNotice, AgentWorkOrderPaused, Event, VerificationAttemptCompleted
 from journeyman.steps.agent_session import finished_turn
 from journeyman.steps.context import StepContext
 from journeyman.steps.rebase import rebase_onto_pushed
-from journeyman.verification.detect import detect_checks
+from journeyman.verification.choose import choose_checks
+from journeyman.verification.own_code import CodeUnderTest, code_under_test
 from journeyman.verification.records import as_dict, summary, test_results
-from journeyman.verification.run import Verdict, read_project, run_checks
+from journeyman.verification.run import CheckResult, Verdict, run_checks
 from journeyman.work_orders.order import Evidence, Verification
 
 _SAME_FAILURES = 3
@@ -42,9 +49,13 @@ async def run(context: StepContext) -> VerifyOutput:
             await rebase_onto_pushed(context)
         attempt = 1
         failures: list[str] = []
-        verdict, commit_sha = await _check(context, attempt)
+        earlier: Verdict | None = None
+        base = await read_project(context.workspace.mirror, context.workspace.base_commit_sha)
+        verdict, commit_sha = await _check(context, base, attempt)
         while verdict.passed is False and attempt < context.settings.verification_attempts:
-            failures.append(_failing(verdict))
+            if not (repairable := to_repair(verdict, earlier)):
+                break
+            failures.append(_failing(repairable))
             role = ROLES["build"]
             if is_stuck(failures):
                 role = ROLES["debug"]
@@ -56,7 +67,9 @@ async def run(context: StepContext) -> VerifyOutput:
             if fixed is None:
                 break
             attempt += 1
-            verdict, commit_sha = await _check(context, attempt)
+            earlier = verdict
+            verdict, commit_sha = await _check(context, base, attempt)
+        await _ask(context, verdict)
         await context.recorder.commit(
             "testing",
             f"Record test results: {summary(verdict)}",
@@ -81,14 +94,49 @@ def is_stuck(failures: Sequence[str]) -> bool:
     return len(failures) >= _SAME_FAILURES and len(last) == 1
 
 
-async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
+def to_repair(verdict: Verdict, earlier: Verdict | None) -> list[CheckResult]:
+    """What an agent is given to repair: what failed, and what took too long for the first time."""
+    slow = {one.check.name for one in earlier.checks if one.outcome == "timed_out"} if earlier else set()
+    return [
+        one
+        for one in verdict.checks
+        if one.outcome == "failed" or (one.outcome == "timed_out" and one.check.name not in slow)
+    ]
+
+
+def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncomplete | None:
+    """The question to a person whose order cannot be verified; None where it was asked and the order resumed.
+
+    Asked once for the same thing: whoever resumes an order without changing anything wants it to go on.
+    """
+    if verdict.passed is not None or not verdict.faults:
+        return None
+    message = "the checks could not be run: " + "; ".join(fault.what for fault in verdict.faults)
+    asked = (event.reason for event in events if isinstance(event, AgentWorkOrderPaused))
+    if message in asked:
+        return None
+    remedies = dict.fromkeys(fault.remedy for fault in verdict.faults)
+    commands = dict.fromkeys(fault.command for fault in verdict.faults if fault.command)
+    hint = [*remedies, *(f"It would bring it: `{command}`." for command in commands)]
+    return EnvironmentIncomplete(
+        message, hint=" ".join([*hint, "Then resume the order; resumed as it is, it goes on unverified."])
+    )
+
+
+async def _ask(context: StepContext, verdict: Verdict) -> None:
+    if context.settings.environment_problems != "ask":
+        return
+    stored = await log.read_all(context.orders.database, context.order_id)
+    if (question := what_to_ask(verdict, (one.event for one in stored))) is not None:
+        raise question
+
+
+async def _check(context: StepContext, base: Project, attempt: int) -> tuple[Verdict, str]:
     commit_sha = await context.workspace.head()
+    checks, code = await _plan(context, base, commit_sha)
     async with context.sandboxes.clean(commit_sha) as sandbox:
         verdict = await run_checks(
-            sandbox,
-            detect_checks(await read_project(sandbox)),
-            timeout=context.settings.verification_timeout_seconds,
-            may_install=context.settings.sandbox_network == "open",
+            sandbox, checks, timeout=context.settings.verification_timeout_seconds, code=code
         )
     results = [as_dict(check) for check in verdict.checks]
     evidence = Evidence(
@@ -114,8 +162,17 @@ async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
     return verdict, commit_sha
 
 
-def _failing(verdict: Verdict) -> str:
-    failed = [check for check in verdict.checks if check.status == "failed"]
+async def _plan(context: StepContext, base: Project, commit_sha: str) -> tuple[list[Check], CodeUnderTest]:
+    """The checks of a commit, and what of it is the repository's own."""
+    mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
+    head = await read_project(mirror, commit_sha)
+    checks = choose_checks(detect_checks(base), detect_checks(head), context.spec.commands or {})
+    changed = await mirror.changed_paths(base_sha, commit_sha)
+    diff = await mirror.diff(base_sha, commit_sha, context_lines=0)
+    return checks, code_under_test(base, head, changed=changed, diff=diff)
+
+
+def _failing(failed: Sequence[CheckResult]) -> str:
     return "\n\n".join(f"$ {check.check.command}\n{check.failing or check.summary}" for check in failed)
 
 

@@ -1,9 +1,13 @@
 """A verdict in its stored forms: the file in the commit, the checks of an event, the summary line."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from journeyman.verification.run import CheckResult, Verdict
+
+NOT_VERIFIED = "not verified: "
 
 
 def as_dict(result: CheckResult) -> dict[str, Any]:
@@ -11,8 +15,10 @@ def as_dict(result: CheckResult) -> dict[str, Any]:
         "name": result.check.name,
         "kind": result.check.kind,
         "command": result.check.command,
-        "status": result.status,
+        "outcome": result.outcome,
         "summary": result.summary,
+        "tests": asdict(result.counts) if result.counts else None,
+        "faults": [asdict(fault) for fault in result.faults],
         "exit_code": result.exit_code,
         "duration_seconds": round(result.duration_seconds, 2),
         "failing": result.failing,
@@ -21,9 +27,16 @@ def as_dict(result: CheckResult) -> dict[str, Any]:
 
 
 def summary(verdict: Verdict) -> str:
-    """One line for people: `pytest: 12 passed; ruff: passed`."""
+    """One line for people: `pytest: 12 passed; ruff: passed`, behind `not verified: ` where the environment
+    lacks something."""
     lines = [f"{result.check.name}: {' '.join(result.summary.split())}" for result in verdict.checks]
-    return "; ".join(lines) or verdict.reason
+    text = "; ".join(lines) or verdict.reason
+    return f"{NOT_VERIFIED}{text}" if verdict.passed is None and verdict.faults else text
+
+
+def outcome_of(check: Mapping[str, Any]) -> str:
+    """How a stored check ended; records of earlier versions call it `status`."""
+    return str(check.get("outcome") or check.get("status") or "unavailable")
 
 
 def test_results(verdict: Verdict, commit_sha: str, attempt: int, *, agent_work_order_id: str) -> bytes:

@@ -18,7 +18,7 @@ from journeyman.errors import InvalidWorkflow
 from journeyman.workflows.conditions import check_condition
 from journeyman.workflows.graph import cycle_in, upstream_of
 from journeyman.workflows.references import did_you_mean
-from journeyman.workflows.schema import MAX_STEPS, StepSpec, Workflow
+from journeyman.workflows.schema import MAX_COMMANDS, MAX_STEPS, StepSpec, Workflow
 from journeyman.workflows.templates import check_template
 
 MAX_BYTES = 256_000
@@ -175,6 +175,8 @@ def _in_words(detail: ErrorDetails, place: str) -> tuple[str, str]:
         return f"{place} has an unknown field '{field}'", meant or f"Fields: {fields}."
     if kind == "missing":
         return f"{place} lacks '{field}'", f"Add '{field}: …'."
+    if "commands" in path:
+        return _about_commands(detail, place)
     if kind == "string_pattern_mismatch":
         return (
             f"{detail['input']!r} cannot be a name in {place}",
@@ -195,6 +197,21 @@ def _in_words(detail: ErrorDetails, place: str) -> tuple[str, str]:
         return f"'{field}' of {place} is not {wanted.partition(',')[0]}", f"Write {wanted}."
     message = detail["msg"][0].lower() + detail["msg"][1:]
     return f"'{field}' of {place}: {message}", "Correct the value."
+
+
+def _about_commands(detail: ErrorDetails, place: str) -> tuple[str, str]:
+    path = detail["loc"]
+    name = path[path.index("commands") + 1] if path[-1] != "commands" else None
+    if name is None and detail["type"] == "too_long":
+        return f"'commands' of {place} has more than {MAX_COMMANDS} entries", "Put them into a script."
+    if name is None:
+        return f"'commands' of {place} is not a mapping", "Write names with commands: {test: make check}."
+    if path[-1] == "[key]":
+        return f"{name!r} cannot be the name of a check in {place}", "Use up to 64 characters on one line."
+    return (
+        f"the command '{name}' of {place} is not a text of 1 to 20,000 characters",
+        "Write a command, or null to leave the check out.",
+    )
 
 
 def _check_graph(workflow: Workflow, document: _Document) -> None:

@@ -26,6 +26,7 @@ StepKind = Literal[
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smh])")
 MAX_STEPS = 100
+MAX_COMMANDS = 50
 MAX_TIMEOUT_SECONDS = 7 * 24 * 3600
 
 
@@ -49,6 +50,10 @@ Seconds = Annotated[
 ]
 
 
+CheckName = Annotated[str, StringConstraints(strict=True, pattern=r"^[^\s\x00-\x1f][^\x00-\x1f]{0,63}$")]
+CheckCommand = Annotated[str, Field(strict=True, min_length=1, max_length=20_000)]
+
+
 class StepSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,6 +70,8 @@ class StepSpec(BaseModel):
     """For steps that let an agent work: what takes the place of the order's model."""
     command: Annotated[str, Field(strict=True, min_length=1, max_length=20_000)] | None = None
     """For shell: a template whose values arrive as literal text, whatever they hold."""
+    commands: Annotated[dict[CheckName, CheckCommand | None], Field(max_length=MAX_COMMANDS)] | None = None
+    """For verify: what takes the place of the checks of these names or kinds; null leaves one out."""
     on_failure: Literal["stop", "continue"] = "stop"
     requires_approval: Annotated[bool, Field(strict=True)] = False
     """The step is begun when a person has agreed to what the branch holds then."""
@@ -77,6 +84,8 @@ class StepSpec(BaseModel):
             raise PydanticCustomError("fit", "a shell step needs 'command'")
         if self.kind != "shell" and self.command is not None:
             raise PydanticCustomError("fit", "'command' belongs to shell steps only")
+        if self.kind != "verify" and self.commands is not None:
+            raise PydanticCustomError("fit", "'commands' belongs to verify steps only")
         if self.kind not in ("explore", "plan", "build", "review") and self.prompt is not None:
             raise PydanticCustomError("fit", "'prompt' belongs to explore, plan, build and review steps only")
         if self.kind in ("shell", "open_pull_request", "write_environment") and (self.agent or self.model):

@@ -2067,7 +2067,7 @@ export interface components {
              * Category
              * @enum {string}
              */
-            category: "transient" | "rate_limited" | "quota" | "auth" | "permission" | "budget" | "sandbox" | "agent" | "verification" | "conflict" | "invalid_input" | "internal";
+            category: "transient" | "rate_limited" | "quota" | "auth" | "permission" | "budget" | "sandbox" | "environment" | "agent" | "verification" | "conflict" | "invalid_input" | "internal";
             /**
              * Errors
              * @default []
@@ -2638,6 +2638,10 @@ export interface components {
             model?: string | null;
             /** Command */
             command?: string | null;
+            /** Commands */
+            commands?: {
+                [key: string]: string | null;
+            } | null;
             /**
              * On Failure
              * @default stop

@@ -8,13 +8,16 @@ not offered. A Makefile is asked only when nothing else has tests, because it mo
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
-CheckKind = Literal["build", "test", "lint"]
-_ORDER: dict[CheckKind, int] = {"build": 0, "test": 1, "lint": 2}
+from journeyman.environments.plan import Check, CheckKind
+from journeyman.environments.project import Project
 
-MANIFESTS = (
+_ORDER: dict[CheckKind, int] = {"build": 0, "types": 1, "test": 2, "lint": 3}
+
+_MANIFESTS = (
     "pyproject.toml",
     "setup.cfg",
     "setup.py",
@@ -30,49 +33,57 @@ MANIFESTS = (
     "makefile",
     "GNUmakefile",
 )
-_REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.txt")
 _ESLINT = re.compile(r"eslint\.config\.[cm]?[jt]s|\.eslintrc(\.\w+)?")
 _MAKE_TARGET = re.compile(r"^(test|check)\s*:(?!=)", re.MULTILINE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProjectFiles:
+_PYTHON_TEST = re.compile(r"(?:^|/)(?:test_[^/]*\.py|[^/]*_test\.py|conftest\.py)$")
+_NOT_OURS = re.compile(r"(?:^|/)(?:\.[^/]+|node_modules|site-packages|venv)/")
+_PYTEST_STYLE = re.compile(r"(?m)^ *(?:import|from) +pytest|^(?:async +)?def +test")
+
+
+@dataclass(frozen=True)
+class _Files:
     """What of a project decides how it is checked."""
 
-    names: frozenset[str]
-    """What stands at the root; a directory's name ends with a slash."""
-    contents: Mapping[str, str] = field(default_factory=dict)
-    """The manifests, by name."""
-    python_tests: frozenset[str] = frozenset()
-    """Test files and conftest.py files, by path."""
-    unittest_files: frozenset[str] = frozenset()
-    """Those of python_tests that unittest can run whole."""
+    project: Project
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What is in the root; a directory's name ends with a slash."""
+        return self.project.names()
+
+    @cached_property
+    def contents(self) -> Mapping[str, str]:
+        """The manifests, by name."""
+        return {name: self.project.text(name) for name in _MANIFESTS if self.project.has(name)}
+
+    @cached_property
+    def python_tests(self) -> frozenset[str]:
+        return frozenset(
+            path for path in self.project.paths if _PYTHON_TEST.search(path) and not _NOT_OURS.search(path)
+        )
+
+    @cached_property
+    def unittest_files(self) -> frozenset[str]:
+        """Those of python_tests that unittest can run whole."""
+        return frozenset(path for path in self.python_tests if _is_unittest(self.project.text(path)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    name: str
-    kind: CheckKind
-    command: str
-    tool: str
-    """What must be there to run it, in words for a person."""
-    why: str
-    probe: str
-    """A shell command that succeeds where the check can be run."""
-    install: str | None = None
-    """How to bring what is missing, where that is allowed."""
-    otherwise: "Check | None" = None
+def _is_unittest(text: str) -> bool:
+    return "TestCase" in text and not _PYTEST_STYLE.search(text)
 
 
-def detect_checks(project: ProjectFiles) -> list[Check]:
+def detect_checks(project: Project) -> list[Check]:
     """Every check of every ecosystem in the project: builds first, then tests, then linters."""
-    checks = [*_python(project), *_node(project), *_rust(project), *_go(project)]
+    files = _Files(project)
+    checks = [*_python(files), *_node(files), *_rust(files), *_go(files)]
     if not any(check.kind == "test" for check in checks):
-        checks.extend(_make(project))
+        checks.extend(_make(files))
     return sorted(checks, key=lambda check: _ORDER[check.kind])
 
 
-def _python(project: ProjectFiles) -> Iterator[Check]:
+def _python(project: _Files) -> Iterator[Check]:
     manifests = "\n".join(
         text
         for name, text in project.contents.items()
@@ -87,7 +98,6 @@ def _python(project: ProjectFiles) -> Iterator[Check]:
             tool="Django",
             why="manage.py",
             probe='python3 -c "import django"',
-            install=_pip(project),
         )
     elif project.python_tests or wants_pytest:
         yield _python_tests(project, wants_pytest)
@@ -104,13 +114,13 @@ def _python(project: ProjectFiles) -> Iterator[Check]:
         )
 
 
-def _python_tests(project: ProjectFiles, wants_pytest: bool) -> Check:
+def _python_tests(project: _Files, wants_pytest: bool) -> Check:
     """The ways to run the tests, best first: pytest with the project's own interpreter, …, plain unittest."""
     all_unittest = bool(project.python_tests) and project.python_tests == project.unittest_files
     ways: list[Check] = []
     if wants_pytest or not all_unittest:
         why = "pytest is configured" if wants_pytest else "there are tests in Python"
-        for interpreter, there, install in _interpreters(project):
+        for interpreter, there in _interpreters(project):
             ways.append(
                 Check(
                     name="pytest",
@@ -119,11 +129,10 @@ def _python_tests(project: ProjectFiles, wants_pytest: bool) -> Check:
                     tool="pytest",
                     why=why,
                     probe=f'{there} && {interpreter} -c "import pytest"',
-                    install=install,
                 )
             )
     if all_unittest:
-        for interpreter, there, _ in _interpreters(project):
+        for interpreter, there in _interpreters(project):
             ways.append(
                 Check(
                     name="unittest",
@@ -140,41 +149,36 @@ def _python_tests(project: ProjectFiles, wants_pytest: bool) -> Check:
     return chosen
 
 
-def _interpreters(project: ProjectFiles) -> Iterator[tuple[str, str, str | None]]:
-    """Each Python that may know the project's packages: how to call it, to find it, and to install them."""
+def _interpreters(project: _Files) -> Iterator[tuple[str, str]]:
+    """Each Python that may know the project's packages: how to call and to find it."""
     if "uv.lock" in project.names:
         # Without its directory uv would make one in the workspace just to answer.
-        yield "uv run --no-sync python", f"{_there('uv')} && test -d .venv", "uv sync --frozen"
+        yield "uv run --no-sync python", f"{_there('uv')} && test -d .venv"
     if "poetry.lock" in project.names:
-        yield "poetry run python", _there("poetry"), "poetry install --no-interaction"
+        yield "poetry run python", _there("poetry")
     for directory in (".venv", "venv"):
         if f"{directory}/" in project.names:
-            yield f"{directory}/bin/python", f"test -x {directory}/bin/python", None
-    yield "python3", _there("python3"), _pip(project)
+            yield f"{directory}/bin/python", f"test -x {directory}/bin/python"
+    yield "python3", _there("python3")
 
 
-def _pip(project: ProjectFiles) -> str | None:
-    files = [f"-r {name}" for name in _REQUIREMENTS if name in project.names]
-    return f"python3 -m pip install --quiet {' '.join(files)}" if files else None
-
-
-def _discover(project: ProjectFiles) -> str:
+def _discover(project: _Files) -> str:
     """Where unittest must begin: it does not enter directories that are not packages."""
     directories = {path.split("/")[0] for path in project.python_tests if "/" in path}
     if len(directories) != 1 or any("/" not in path for path in project.python_tests):
         return "discover"
     (directory,) = directories
-    return f"discover -s {directory}" + (" -t ." if f"{directory}/__init__.py" in project.names else "")
+    return f"discover -s {directory}" + (" -t ." if project.project.has(f"{directory}/__init__.py") else "")
 
 
-def _node(project: ProjectFiles) -> Iterator[Check]:
+def _node(project: _Files) -> Iterator[Check]:
     if "package.json" not in project.names:
         return
-    manager, install = "npm", "npm ci" if "package-lock.json" in project.names else "npm install"
+    manager = "npm"
     if "pnpm-lock.yaml" in project.names:
-        manager, install = "pnpm", "pnpm install --frozen-lockfile"
+        manager = "pnpm"
     elif "yarn.lock" in project.names:
-        manager, install = "yarn", "yarn install --frozen-lockfile"
+        manager = "yarn"
     execute = {"npm": "npx --no-install", "pnpm": "pnpm exec", "yarn": "yarn run"}[manager]
     try:
         package: Any = json.loads(project.contents.get("package.json", ""))
@@ -195,7 +199,7 @@ def _node(project: ProjectFiles) -> Iterator[Check]:
     )
     if needed:
         probe = f"{_there(manager)} && {{ test -d node_modules || test -f .pnp.cjs; }}"
-        base = replace(base, tool=f"{manager} with the project's packages", probe=probe, install=install)
+        base = replace(base, tool=f"{manager} with the project's packages", probe=probe)
 
     if scripts.get("build"):
         yield replace(
@@ -217,7 +221,7 @@ def _node(project: ProjectFiles) -> Iterator[Check]:
         )
 
 
-def _rust(project: ProjectFiles) -> Iterator[Check]:
+def _rust(project: _Files) -> Iterator[Check]:
     if "Cargo.toml" not in project.names:
         return
     manifest = project.contents.get("Cargo.toml", "")
@@ -241,7 +245,7 @@ def _rust(project: ProjectFiles) -> Iterator[Check]:
         )
 
 
-def _go(project: ProjectFiles) -> Iterator[Check]:
+def _go(project: _Files) -> Iterator[Check]:
     if "go.mod" not in project.names:
         return
     base = Check(
@@ -256,7 +260,7 @@ def _go(project: ProjectFiles) -> Iterator[Check]:
     yield replace(base, name="go test", kind="test", command="go test ./...")
 
 
-def _make(project: ProjectFiles) -> Iterator[Check]:
+def _make(project: _Files) -> Iterator[Check]:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         if targets := _MAKE_TARGET.findall(project.contents.get(name, "")):
             target = "test" if "test" in targets else "check"

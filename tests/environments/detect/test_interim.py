@@ -4,20 +4,20 @@ import json
 
 import pytest
 
-from journeyman.verification.detect import Check, ProjectFiles, detect_checks
+from journeyman.environments.detect.interim import detect_checks
+from journeyman.environments.plan import Check
+from journeyman.environments.project import Project
 
 
 def found(
     names: str, contents: dict[str, str] | None = None, tests: str = "", unit: str = ""
 ) -> dict[str, Check]:
-    contents = contents or {}
-    files = ProjectFiles(
-        names=frozenset(names.split()) | set(contents),
-        contents=contents,
-        python_tests=frozenset(tests.split()) | set(unit.split()),
-        unittest_files=frozenset(unit.split()),
-    )
-    checks = detect_checks(files)
+    contents = dict(contents or {})
+    contents |= dict.fromkeys(tests.split(), "def test_a(): ...\n")
+    contents |= dict.fromkeys(unit.split(), "class A(unittest.TestCase): ...\n")
+    paths = [f"{name}x" if name.endswith("/") else name for name in names.split()]
+    blobs = dict.fromkeys([*paths, *contents], "0" * 40)
+    checks = detect_checks(Project(paths=tuple(sorted(blobs)), contents=contents, blobs=blobs))
     assert len({check.name for check in checks}) == len(checks)
     return {check.name: check for check in checks}
 
@@ -151,7 +151,6 @@ def test_builds_come_before_tests_and_linters_last() -> None:
 def test_a_lock_file_decides_and_the_plain_interpreter_comes_last() -> None:
     check = found("uv.lock .venv/", {"pyproject.toml": "pytest"}, tests="test_a.py")["pytest"]
     assert ways(check) == ["uv run --no-sync python -m pytest", ".venv/bin/python -m pytest", PYTEST]
-    assert check.install == "uv sync --frozen"
 
 
 def test_unittest_takes_the_place_of_pytest_only_where_it_runs_every_test() -> None:
@@ -162,6 +161,15 @@ def test_unittest_takes_the_place_of_pytest_only_where_it_runs_every_test() -> N
 
 
 def test_packages_are_asked_for_only_where_the_project_has_some() -> None:
-    assert found("", package(scripts={"test": "node --test"}))["npm test"].install is None
+    assert "node_modules" not in found("", package(scripts={"test": "node --test"}))["npm test"].probe
     locked = found("package-lock.json", package(scripts={"test": "x"}, dependencies={"a": "1"}))["npm test"]
-    assert (locked.install, "node_modules" in locked.probe) == ("npm ci", True)
+    assert "node_modules" in locked.probe
+
+
+def test_tests_of_other_people_do_not_count() -> None:
+    assert found("node_modules/a/test_no.py .venv/lib/test_no.py venv/test_no.py") == {}
+
+
+def test_a_test_that_only_uses_mocks_of_unittest_is_run_by_pytest() -> None:
+    mocked = {"test_mock.py": "from unittest import mock\n\nclass TestA:\n    def test_a(self): ...\n"}
+    assert ways(found("", mocked)["pytest"]) == [PYTEST]
