@@ -233,12 +233,12 @@ def build_worker(settings: Settings, feed: Feed | None = None) -> WorkerParts:
         sandboxes=shared.sandboxes,
         agents=AgentCatalog(agents, Homes(settings.home / "sessions"), shared.small_model),
         handover=shared.handover,
-        environments=_environments(settings, shared.sandboxes),
+        environments=environments_of(settings, shared.sandboxes),
     )
     return WorkerParts(shared, door, resources)
 
 
-def _environments(settings: Settings, sandboxes: SandboxProvider) -> EnvironmentParts:
+def environments_of(settings: Settings, sandboxes: SandboxProvider) -> EnvironmentParts:
     egress = EgressProxy(settings)
     setup = EnvironmentSetup(
         settings,

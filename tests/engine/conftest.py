@@ -5,6 +5,7 @@ import pytest
 from journeyman.access.redaction import Redactor
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.catalog import AgentCatalog
+from journeyman.app import environments_of
 from journeyman.database import Database
 from journeyman.engine.handover import Handover
 from journeyman.engine.repositories import Repositories
@@ -39,4 +40,5 @@ def resources(settings: Settings, database: Database) -> WorkerResources:
         sandboxes=sandboxes,
         agents=AgentCatalog(agents, Homes(settings.home / "sessions")),
         handover=Handover(Claims(database, orders), "worker-1"),
+        environments=environments_of(settings, sandboxes),
     )

@@ -1,5 +1,6 @@
 """The environments of commits, worked out once: a warm order pays for a look-up, not for a listing."""
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 
@@ -39,7 +40,12 @@ class EnvironmentPlans:
         if key not in self._planned:
             while len(self._planned) >= _MAX_COMMITS:
                 del self._planned[next(iter(self._planned))]
-            project = await self.project(mirror, commit)
-            environment = resolve(project, stored=definition, detected=detect_everything(project))
-            self._planned[key] = Planned(project, environment)
+            found = await self.detected(mirror, commit)
+            environment = resolve(found.project, stored=definition, detected=found.environment)
+            self._planned[key] = Planned(found.project, environment)
         return self._planned[key]
+
+    async def detected(self, mirror: Mirror, commit: str) -> Planned:
+        """What is detected of a commit, whatever people wrote."""
+        project = await self.project(mirror, commit)
+        return Planned(project, await asyncio.to_thread(detect_everything, project))

@@ -8,14 +8,14 @@ Safe to repeat because everything is looked at anew and the report replaces the 
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from journeyman.agents.roles import ROLES, environment_prompt
-from journeyman.environments.definition import apply, as_yaml, parse_definition
+from journeyman.environments.definition import as_yaml, parse_definition
 from journeyman.environments.doctor import (
     CheckFact,
     CloneFact,
@@ -27,7 +27,8 @@ from journeyman.environments.doctor import (
     ToolFact,
     diagnose,
 )
-from journeyman.environments.plan import Check, Environment, ToolNeed
+from journeyman.environments.plan import Environment, ToolNeed
+from journeyman.environments.services import ServiceStart, start_services
 from journeyman.environments.tool_versions import fits
 from journeyman.errors import JourneymanError
 from journeyman.events.log import read_all
@@ -35,10 +36,9 @@ from journeyman.events.types import AgentNotice, EnvironmentReady, NetworkDenied
 from journeyman.git.commit_files import list_files
 from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.context import StepContext
-from journeyman.verification.detect import Check as DetectedCheck
-from journeyman.verification.detect import detect_checks
+from journeyman.verification.own_code import code_under_test
 from journeyman.verification.records import as_dict
-from journeyman.verification.run import read_project, run_checks
+from journeyman.verification.run import run_checks
 from journeyman.work_orders.order import PREPARE
 from journeyman.work_orders.repository_record import definition_in_force
 
@@ -113,60 +113,38 @@ async def run(context: StepContext) -> CheckEnvironmentOutput:
 
 
 async def _check(context: StepContext) -> CheckedEnvironment:
-    """Tools and checks in a clean sandbox on the untouched base."""
-    settings = context.settings
+    """Set-up, services, tools and checks in a clean sandbox on the untouched base."""
+    planned, ready = await context.environment.planned(), await context.environment.ready()
+    environment = ready.environment
     async with context.sandboxes.clean(context.workspace.base_commit_sha) as sandbox:
-        detected = detect_checks(await read_project(sandbox))
-        environment = await _with_definition(context, Environment(checks=tuple(map(_as_planned, detected))))
-        verdict = await run_checks(
-            sandbox,
-            _runnable(environment.checks, detected),
-            timeout=settings.verification_timeout_seconds,
-            may_install=settings.sandbox_network == "open",
+        services = await start_services(
+            sandbox, environment.start, environment.env, workdir=environment.workdir
         )
         tools = [await _tool(sandbox, need) for need in environment.tools]
-    return CheckedEnvironment(
-        environment, tuple(_check_fact(as_dict(one)) for one in verdict.checks), tuple(tools)
-    )
-
-
-async def _with_definition(context: StepContext, detected: Environment) -> Environment:
-    record = await context.orders.repositories.find(context.order.repository_url)
-    text = definition_in_force(context.order, record)
-    if text is None:
-        return detected
-    source = "definition" if context.order.initial_prompt else "server"
-    return apply(parse_definition(text, source=source), detected)
-
-
-def _as_planned(check: DetectedCheck) -> Check:
-    return Check(
-        name=check.name,
-        kind=check.kind,
-        command=check.command,
-        tool=check.tool,
-        why=check.why,
-        probe=check.probe,
-    )
-
-
-def _runnable(checks: Sequence[Check], detected: Sequence[DetectedCheck]) -> list[DetectedCheck]:
-    """The checks in the form that can be run: detected ones keep their other ways to ask."""
-    known = {(one.name, one.command): one for one in detected}
-    return [
-        known.get((check.name, check.command))
-        or DetectedCheck(
-            name=check.name,
-            kind="lint" if check.kind == "types" else check.kind,
-            command=check.command
-            if check.workdir == "."
-            else f"cd {shlex.quote(check.workdir)}\n{check.command}",
-            tool=check.tool,
-            why=check.why,
-            probe=check.probe,
+        verdict = await run_checks(
+            sandbox,
+            environment.checks,
+            timeout=context.settings.verification_timeout_seconds,
+            code=code_under_test(planned.project, planned.project, changed=(), diff=""),
         )
-        for check in checks
-    ]
+    return CheckedEnvironment(
+        replace(environment, notes=ready.notes),
+        tuple(_check_fact(as_dict(one)) for one in verdict.checks),
+        tuple(tools),
+        tuple(map(_service_fact, services)),
+        SetupProblem(reason=ready.problem.reason, remedy=ready.problem.remedy, command=ready.problem.command)
+        if ready.problem
+        else None,
+    )
+
+
+def _service_fact(started: ServiceStart) -> ServiceFact:
+    return ServiceFact(
+        command=started.service.command,
+        is_ready=started.ok,
+        duration_seconds=round(started.duration_seconds, 2),
+        detail=started.problem,
+    )
 
 
 def _check_fact(result: Mapping[str, Any]) -> CheckFact:
@@ -175,7 +153,7 @@ def _check_fact(result: Mapping[str, Any]) -> CheckFact:
         kind=result["kind"],
         command=result["command"],
         workdir=result.get("workdir", "."),
-        outcome=result.get("outcome") or result["status"],
+        outcome=result["outcome"],
         summary=result["summary"][:_MOST_SUMMARY],
         remedy=result.get("remedy") or "",
         duration_seconds=result["duration_seconds"],

@@ -18,6 +18,7 @@ from journeyman.git.workspace import Workspace
 from journeyman.settings import Settings
 from journeyman.steps.agent_session import AgentSession
 from journeyman.steps.branch_recorder import BranchRecorder
+from journeyman.steps.order_environment import OrderEnvironment
 from journeyman.steps.order_sandboxes import OrderSandboxes
 from journeyman.steps.write_access import WriteAccess
 from journeyman.work_orders.order import WorkOrder, title_of
@@ -103,6 +104,10 @@ class StepContext:
     @property
     def task(self) -> str:
         return self.given.task
+
+    @property
+    def environment(self) -> OrderEnvironment:
+        return self.sandboxes.environment
 
     @property
     def workspace(self) -> Workspace:

@@ -55,9 +55,13 @@ class OrderEnvironment:
         return self.order.base_commit_sha
 
     async def planned(self) -> Planned:
-        """What the base commit, or the server, says that the order needs."""
+        """What the server, or the base commit, says that the order needs."""
         record = await self.orders.repositories.find(self.order.repository_url)
         return await self.parts.plans.at(self.mirror, self.base, definition_in_force(self.order, record))
+
+    async def detected(self, commit_sha: str) -> Planned:
+        """What a commit of the order looks like; definitions in it count for nothing."""
+        return await self.parts.plans.detected(self.mirror, commit_sha)
 
     async def ready(self, commit_sha: str | None = None) -> ReadyEnvironment:
         """The environment of the base commit, or of one of the order's own, installed.

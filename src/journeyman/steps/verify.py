@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
-from journeyman.environments.detect.interim import detect_checks
+from journeyman.environments.detect.combine import checks_for
 from journeyman.environments.plan import Check
-from journeyman.environments.project import Project, read_project
 from journeyman.errors import EnvironmentIncomplete
 from journeyman.events import log
 from journeyman.events.types import AgentNotice, AgentWorkOrderPaused, Event, VerificationAttemptCompleted
@@ -50,8 +49,7 @@ async def run(context: StepContext) -> VerifyOutput:
         attempt = 1
         failures: list[str] = []
         earlier: Verdict | None = None
-        base = await read_project(context.workspace.mirror, context.workspace.base_commit_sha)
-        verdict, commit_sha = await _check(context, base, attempt)
+        verdict, commit_sha = await _check(context, attempt)
         while verdict.passed is False and attempt < context.settings.verification_attempts:
             if not (repairable := to_repair(verdict, earlier)):
                 break
@@ -68,7 +66,7 @@ async def run(context: StepContext) -> VerifyOutput:
                 break
             attempt += 1
             earlier = verdict
-            verdict, commit_sha = await _check(context, base, attempt)
+            verdict, commit_sha = await _check(context, attempt)
         await _ask(context, verdict)
         await context.recorder.commit(
             "testing",
@@ -131,9 +129,9 @@ async def _ask(context: StepContext, verdict: Verdict) -> None:
         raise question
 
 
-async def _check(context: StepContext, base: Project, attempt: int) -> tuple[Verdict, str]:
+async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
     commit_sha = await context.workspace.head()
-    checks, code = await _plan(context, base, commit_sha)
+    checks, code = await _plan(context, commit_sha)
     async with context.sandboxes.clean(commit_sha) as sandbox:
         verdict = await run_checks(
             sandbox, checks, timeout=context.settings.verification_timeout_seconds, code=code
@@ -162,14 +160,18 @@ async def _check(context: StepContext, base: Project, attempt: int) -> tuple[Ver
     return verdict, commit_sha
 
 
-async def _plan(context: StepContext, base: Project, commit_sha: str) -> tuple[list[Check], CodeUnderTest]:
+async def _plan(context: StepContext, commit_sha: str) -> tuple[list[Check], CodeUnderTest]:
     """The checks of a commit, and what of it is the repository's own."""
     mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
-    head = await read_project(mirror, commit_sha)
-    checks = choose_checks(detect_checks(base), detect_checks(head), context.spec.commands or {})
+    base, head = await context.environment.planned(), await context.environment.detected(commit_sha)
     changed = await mirror.changed_paths(base_sha, commit_sha)
+    checks = choose_checks(
+        checks_for(base.environment, changed, context.settings.check_packages),
+        head.environment.checks,
+        context.spec.commands or {},
+    )
     diff = await mirror.diff(base_sha, commit_sha, context_lines=0)
-    return checks, code_under_test(base, head, changed=changed, diff=diff)
+    return checks, code_under_test(base.project, head.project, changed=changed, diff=diff)
 
 
 def _failing(failed: Sequence[CheckResult]) -> str:

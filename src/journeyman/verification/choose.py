@@ -1,7 +1,7 @@
 """Which checks are run: those of the base commit, what it lacks, and what a step of the workflow says.
 
-The base decides, so that a change cannot replace the command that judges it. What the base has no check of
-that name for is taken from the change: a project that gets its first tests is tested by them.
+The base decides, so that a change cannot replace the command that judges it. Where the base has no check of a
+kind, that of the change is taken: a project that gets its first tests is tested by them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ def choose_checks(
     """`commands` replace the check of the same name, or all checks of the kind that they name; None leaves
     them out."""
     checks = list(base)
-    names = {check.name for check in checks}
-    checks += [check for check in head if check.name not in names]
+    kinds = {check.kind for check in checks}
+    checks += [check for check in head if check.kind not in kinds]
     for name, command in commands.items():
         checks = _with_command(checks, name, command)
     return sorted(checks, key=lambda check: _ORDER[check.kind])
