@@ -111,9 +111,12 @@ def test_hostile_names_and_comments_of_a_repository_stay_what_they_are() -> None
     assert [(one.name, one.command) for one in read.checks] == [("a: {b}", "#x")]
 
 
-def test_a_proposal_for_a_thousand_packages_can_be_read() -> None:
+@pytest.mark.parametrize("length", [1, 300])
+def test_a_proposal_for_a_thousand_packages_can_be_read(length: int) -> None:
     environment = Environment(
-        install=tuple(InstallCommand(command=f"make p{n}", why="x") for n in range(1000)),
-        checks=tuple(check(f"p{n}: test", "test", "make test", f"packages/p{n}") for n in range(1000)),
+        install=tuple(InstallCommand(command=f"make p{n} {'x' * length}", why="x") for n in range(1000)),
+        checks=tuple(check(f"p{n}: test", "test", "y" * length, f"packages/p{n}") for n in range(1000)),
     )
-    assert len(again(environment).install) == 200
+    read = again(environment)
+    assert len(read.install) == len(read.checks) == (200 if length == 1 else 50)
+    assert "these are the first" in as_yaml(environment)

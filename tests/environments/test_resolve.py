@@ -1,11 +1,17 @@
 """Who says what a repository needs, best first."""
 
+from pathlib import Path
+
 import pytest
 
 from journeyman.environments.plan import Environment, InstallCommand
+from journeyman.environments.project import Project, read_project
 from journeyman.environments.resolve import resolve
 from journeyman.errors import InvalidEnvironment
+from journeyman.git.locks import FileLock
+from journeyman.git.mirror import Mirror
 from tests.environments.projects import project_of
+from tests.git.repositories import git, make_repository
 
 OWN = ".journeyman/environment.yaml"
 DEVCONTAINER = ".devcontainer/devcontainer.json"
@@ -61,13 +67,34 @@ def test_our_own_file_replaces_what_was_detected() -> None:
     assert not environment.install[0].is_optional
 
 
-def test_what_others_products_install_comes_after_what_was_detected_and_may_fail() -> None:
+def test_what_other_products_install_comes_after_what_was_detected_and_may_fail() -> None:
     file = '{"onCreateCommand": "pip install -e .", "postCreateCommand": "pre-commit install"}'
     environment = resolve(project_of({DEVCONTAINER: file}), stored=None, detected=DETECTED)
     assert [(one.command, one.is_optional) for one in environment.install] == [
         ("pip install -e .", False),
         ("pre-commit install", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_run"),
+    [
+        ("npm install", False),
+        ("npm ci --no-audit", False),
+        ("npm install -g pnpm@9", True),
+        ("npm run build", True),
+        ("yarn", True),
+        ("pip install -r requirements-ci.txt", True),
+    ],
+)
+def test_packages_that_were_just_installed_are_not_installed_again(command: str, is_run: bool) -> None:
+    detected = Environment(install=(InstallCommand(command="npm ci", why="package-lock.json"),))
+    file = f'{{"install": "{command}"}}'
+    environment = resolve(project_of({".cursor/environment.json": file}), stored=None, detected=detected)
+    assert installed(environment) == (["npm ci", command] if is_run else ["npm ci"])
+    elsewhere = Environment(install=(InstallCommand(command="npm ci", why="x", workdir="web"),))
+    environment = resolve(project_of({".cursor/environment.json": file}), stored=None, detected=elsewhere)
+    assert installed(environment) == ["npm ci", command]
 
 
 def test_a_mistake_in_our_own_file_is_an_error_with_its_line() -> None:
@@ -133,3 +160,35 @@ def test_the_other_spelling_of_the_file_is_read_and_two_are_noted() -> None:
     both = resolve(project_of({OWN: "install: [a]", other: "install: [b]"}), stored=None, detected=NOTHING)
     assert installed(both) == ["a"]
     assert other in both.notes[0]
+
+
+async def read_commit(repository: Path, tmp_path: Path) -> Project:
+    """A commit of a real repository, read as orders read theirs."""
+    commit = git(repository, "rev-parse", "HEAD").strip()
+    mirror = Mirror(repository / ".git", FileLock(tmp_path / "mirror.lock"))
+    return await read_project(mirror, commit)
+
+
+async def test_the_file_counts_as_it_is_in_the_commit_and_not_as_an_agent_leaves_it(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "repository", {OWN: "network: {agent: none}\n"})
+    (repository / OWN).write_text("network: {agent: [evil.example]}\n")
+    project = await read_commit(repository, tmp_path)
+    assert resolve(project, stored=None, detected=DETECTED).agent_network == "none"
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../other.yaml"])
+async def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path, target: str) -> None:
+    repository = make_repository(tmp_path / "repository", {"other.yaml": "install: [evil]\n"})
+    (repository / ".journeyman").mkdir()
+    (repository / OWN).symlink_to(target)
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "Link")
+    project = await read_commit(repository, tmp_path)
+    assert resolve(project, stored=None, detected=DETECTED) is DETECTED
+
+
+async def test_a_definition_of_ten_megabytes_in_a_commit_is_an_error(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "repository", {OWN: "# x\n" * 2_500_000})
+    project = await read_commit(repository, tmp_path)
+    with pytest.raises(InvalidEnvironment, match=f"{OWN}:1: it is larger than 64 kB"):
+        resolve(project, stored=None, detected=DETECTED)

@@ -33,6 +33,11 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
     ("build", re.compile("builds?|compiles?|bundle|package|dist")),
     ("test", re.compile("tests?|testing|specs?|unit|integration|e2e|pytest|jest|vitest")),
 )
+_PACKAGES = re.compile(
+    r"(uv|poetry|pdm|pipenv|npm|pnpm|yarn|bun|bundle|composer|cargo|dotnet)"
+    r"(?: (?:sync|install|i|ci|fetch|restore))?(?: --?[\w=-]+)*"
+)
+"""A package manager that is told to install what the project's own files say, and nothing else."""
 _FIELDS = frozenset(schema.EnvironmentFile.model_fields)
 _TOOLS = {"python": "python3", "nodejs": "node", "rust": "cargo", "golang": "go", "jdk": "java"}
 
@@ -111,8 +116,21 @@ def as_yaml(environment: Environment) -> str:
     """A file that says what was detected, for a person to edit. Read again it means the same.
 
     Fallbacks of checks, PATH and the files that decide about the layer have no words in a file: they are
-    detected again.
+    detected again. Of hundreds of packages only as many are written as a file may hold.
     """
+    most = schema.MAX_COMMANDS
+    while True:
+        shown = replace(environment, install=environment.install[:most], checks=environment.checks[:most])
+        if shown != environment:
+            note = "There are more commands and checks than fit into a file; these are the first."
+            shown = replace(shown, notes=(*shown.notes, note))
+        written = _written(shown)
+        if len(written.encode()) <= MAX_BYTES or not most:
+            return written
+        most //= 2
+
+
+def _written(environment: Environment) -> str:
     home = environment.workdir
     found = ", ".join(environment.ecosystems) or "nothing that it knows"
     agent = environment.agent_network
@@ -122,13 +140,9 @@ def as_yaml(environment: Environment) -> str:
         "# A field that you remove is detected again whenever the repository changes.",
         *(f"# Note: {yaml_text.comment(note)}" for note in environment.notes),
         *(["", f"workdir: {yaml_text.quoted(home)}"] if home != "." else []),
-        *yaml_text.section(
-            "install", [_written_install(one, home) for one in environment.install[: schema.MAX_COMMANDS]]
-        ),
+        *yaml_text.section("install", [_written_install(one, home) for one in environment.install]),
         *yaml_text.section("start", [_written_start(one) for one in environment.start]),
-        *yaml_text.section(
-            "checks", [_written_check(one, home) for one in environment.checks[: schema.MAX_CHECKS]]
-        ),
+        *yaml_text.section("checks", [_written_check(one, home) for one in environment.checks]),
         *yaml_text.section(
             "env", [yaml_text.pair(*one) for one in environment.env.items() if not refuse_variable(one[0])]
         ),
@@ -193,9 +207,18 @@ def _install(definition: Definition, detected: tuple[InstallCommand, ...]) -> tu
         return detected
     if not definition.is_adopted or not detected:
         return definition.install
-    known = {one.command for one in detected}
-    more = (replace(one, is_optional=True) for one in definition.install if one.command not in known)
+    more = (replace(one, is_optional=True) for one in definition.install if not _repeats(one, detected))
     return (*detected, *more)
+
+
+def _repeats(one: InstallCommand, detected: tuple[InstallCommand, ...]) -> bool:
+    """Whether it asks a package manager again for what it has just installed."""
+    manager = _PACKAGES.fullmatch(one.command)
+    return any(
+        one.command == other.command or (manager and manager[1] in re.findall(r"[\w-]+", other.command))
+        for other in detected
+        if other.workdir == one.workdir
+    )
 
 
 def _checks(
