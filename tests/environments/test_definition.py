@@ -39,6 +39,7 @@ DETECTED = Environment(
     path=("/workspace/.venv/bin",),
     directories=(".venv",),
     key_files=("uv.lock",),
+    workdir="backend",
 )
 
 
@@ -64,7 +65,8 @@ def test_what_a_definition_leaves_out_comes_from_detection() -> None:
     assert (environment.install, environment.start) == (DETECTED.install, DETECTED.start)
     assert (environment.checks, environment.tools) == (DETECTED.checks, DETECTED.tools)
     assert (environment.path, environment.key_files) == (DETECTED.path, DETECTED.key_files)
-    assert environment.ecosystems == DETECTED.ecosystems
+    assert (environment.ecosystems, environment.workdir) == (DETECTED.ecosystems, "backend")
+    assert environment_of("workdir: .", DETECTED).workdir == "."
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "install:\nchecks:\nnetwork:\n"])
@@ -125,6 +127,10 @@ checks:
         ("uv run pytest", "uv"),
         ("DEBUG=1 A=b tox -e py", "tox"),
         ("./gradlew test", "./gradlew"),
+        ("cd web && npm test", "npm"),
+        ("set -e; export A=b; exec env B=c make", "make"),
+        ("true", "bash"),
+        ("if x; then y; fi", "bash"),
         ("'it goes on\nhere' x", "bash"),
         ("$RUNNER test", "bash"),
     ],

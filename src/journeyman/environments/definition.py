@@ -38,6 +38,9 @@ _PACKAGES = re.compile(
     r"(?: (?:sync|install|i|ci|fetch|restore))?(?: --?[\w=-]+)*"
 )
 """A package manager that is told to install what the project's own files say, and nothing else."""
+_BEFORE_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|env|exec|time|command", re.DOTALL)
+_BUILTIN = re.compile(r"cd|set|export|source|\.|echo|true|ulimit|umask")
+_PROGRAM = re.compile(r"(?!(?:if|for|while|until|case|function)$)[\w.+/-]+")
 _FIELDS = frozenset(schema.EnvironmentFile.model_fields)
 _TOOLS = {"python": "python3", "nodejs": "node", "rust": "cargo", "golang": "go", "jdk": "java"}
 
@@ -50,7 +53,7 @@ class Definition:
     start: tuple[Service, ...] | None = None
     checks: Mapping[str, Check | None] = field(default_factory=dict)
     """None switches a check, or all of a kind, off."""
-    workdir: str = "."
+    workdir: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     setup_hosts: tuple[str, ...] | None = None
     agent_network: AgentNetwork | None = None
@@ -103,7 +106,7 @@ def apply(definition: Definition, detected: Environment) -> Environment:
         env={**detected.env, **definition.env},
         secrets=definition.secrets,
         secrets_in_agent_phase=definition.secrets_in_agent_phase,
-        workdir=definition.workdir,
+        workdir=definition.workdir or detected.workdir,
         setup_hosts=detected.setup_hosts if hosts is None else hosts,
         agent_network=definition.agent_network or detected.agent_network,
         directories=tuple(dict.fromkeys((*detected.directories, *definition.directories))),
@@ -193,13 +196,16 @@ def canonical_tool(name: str) -> str:
 
 
 def first_program(command: str) -> str:
-    """What a command calls first, variables before it left out; empty where that cannot be told."""
-    try:
-        words = shlex.split(command.partition("\n")[0], comments=True)
-    except ValueError:  # a quotation that goes on in the next line
-        return ""
-    called = next((word for word in words if not re.match(r"[A-Za-z_]\w*=", word)), "")
-    return called if re.fullmatch(r"[\w.+/-]+", called) else ""
+    """The first program that a command calls; empty where that cannot be told by looking."""
+    for part in re.split(r"&&|;|\n", command):
+        try:
+            words = shlex.split(part, comments=True)
+        except ValueError:  # a quotation that goes on
+            return ""
+        called = next((word for word in words if not _BEFORE_PROGRAM.fullmatch(word)), "")
+        if called and not _BUILTIN.fullmatch(called):
+            return called if _PROGRAM.fullmatch(called) else ""
+    return ""
 
 
 def _install(definition: Definition, detected: tuple[InstallCommand, ...]) -> tuple[InstallCommand, ...]:
@@ -277,7 +283,7 @@ def _install_command(file: schema.EnvironmentFile, entry: schema.InstallEntry, s
     return InstallCommand(
         command=entry.command,
         why=source,
-        workdir=entry.workdir or file.workdir,
+        workdir=entry.workdir or file.workdir or ".",
         is_optional=entry.optional,
     )
 
@@ -289,7 +295,7 @@ def _check(file: schema.EnvironmentFile, name: str, entry: schema.CheckEntry, so
         name=name,
         kind=entry.kind or kind_from_name(name) or "test",
         command=entry.command,
-        workdir=entry.workdir or file.workdir,
+        workdir=entry.workdir or file.workdir or ".",
         tool=", ".join(needs) or "bash",
         why=source,
         probe=" && ".join(f"command -v {shlex.quote(one)} >/dev/null" for one in needs) or "true",

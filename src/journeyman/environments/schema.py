@@ -224,7 +224,7 @@ class EnvironmentFile(_Model):
     checks: Annotated[
         dict[Annotated[StrictStr, AfterValidator(_check_name)], _Check], Field(max_length=MAX_CHECKS)
     ] = {}
-    workdir: _Directory = "."
+    workdir: _Directory | None = None
     env: Annotated[
         dict[_VariableName, Annotated[StrictStr, Field(max_length=32_000), BeforeValidator(_variable_value)]],
         Field(max_length=200),

@@ -73,7 +73,7 @@ def test_paths_of_the_container_become_those_of_the_sandbox() -> None:
 @pytest.mark.parametrize("folder", ["/app", "/", "", "/workspaces/repo", "/workspaces/repo/gone", 5, "../.."])
 def test_a_folder_that_is_not_a_directory_of_the_repository_is_its_root(folder: object) -> None:
     definition = adopted({"workspaceFolder": folder, "postCreateCommand": "/app/x /apple"}, "app/x")
-    assert definition.workdir == "."
+    assert definition.workdir is None
     assert commands(definition) == ["/workspace/x /apple" if folder == "/app" else "/app/x /apple"]
 
 

@@ -46,7 +46,7 @@ def adopt(project: Project) -> Definition | None:
 
 def _definition(reader: Reader, file: Mapping[str, Any], project: Project) -> Definition:
     written = file.get("workspaceFolder")
-    folder, workdir = _folders(_rewritten(written), project) if isinstance(written, str) else ("", ".")
+    folder, workdir = _folders(_rewritten(written), project) if isinstance(written, str) else ("", None)
     for name in _INSTALL:
         for command in _commands(reader, name, file.get(name)):
             reader.install(_rewritten(command, folder))
@@ -109,14 +109,14 @@ def _rewritten(text: str, folder: str = "") -> str:
     return re.sub(rf"(?<![\w./-]){re.escape(folder)}(?![\w.-])", _WORKSPACE, replaced)
 
 
-def _folders(folder: str, project: Project) -> tuple[str, str]:
+def _folders(folder: str, project: Project) -> tuple[str, str | None]:
     """Where the container has the repository, and the directory of it in which an editor opens."""
     parts = [part for part in folder.split("/") if part]
     depth = 2 if parts[:1] == ["workspaces"] else 1
     inside = "/".join(parts[depth:])
     if any(path.startswith(f"{inside}/") for path in project.paths):
         return "/" + "/".join(parts[:depth]), inside
-    return "/" + "/".join(parts) if parts else "", "."
+    return "/" + "/".join(parts) if parts else "", None
 
 
 def _note_image(reader: Reader, file: Mapping[str, Any]) -> None:

@@ -112,7 +112,7 @@ class Reader:
             self.note(f"{field}: {what}; it was left out")
             return None
 
-    def definition(self, *, workdir: str = ".", image: str | None = None) -> Definition:
+    def definition(self, *, workdir: str | None = None, image: str | None = None) -> Definition:
         """Without commands in it where none could be used, so that detection finds its own."""
         return Definition(
             source=self.source,
