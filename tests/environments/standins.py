@@ -1,7 +1,7 @@
 """A way out of a sandbox that leads nowhere: it denies every host that it is told."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,10 @@ class DenyingEgress:
         self._on_denied: Callable[[DeniedConnection], None] = lambda _: None
 
     async def open(
-        self, hosts: tuple[str, ...], on_denied: Callable[[DeniedConnection], None]
+        self,
+        tools: Collection[str],
+        hosts: tuple[str, ...],
+        on_denied: Callable[[DeniedConnection], None],
     ) -> "DenyingEgress":
         self.opened.append(hosts)
         self._on_denied = on_denied

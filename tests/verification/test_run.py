@@ -60,7 +60,7 @@ async def test_a_package_below_src_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"pytest.ini": "[pytest]\n"}, "pytest: no tests ran"),
+        ({"pytest.ini": "[pytest]\n", "test_a.py": "import os\n"}, "pytest: no tests ran"),
         (
             {"test_a.py": "import pytest\n\n@pytest.mark.skip\ndef test_a():\n    assert False\n"},
             "pytest: no tests ran (1 skipped)",

@@ -82,9 +82,11 @@ def test_unittest_takes_the_place_of_pytest_only_where_it_runs_every_test() -> N
         contents = {f"{name}.py": text for name, text in files.items()}
         return ways(detect_environment(tree(contents | {"pytest.ini": "[pytest]\n"})).checks[0])
 
-    assert tests(test_a=UNIT) == [PYTEST, "python -m unittest discover"]
-    assert tests(test_a=UNIT, test_b=PYTEST_STYLE) == [PYTEST]
-    assert tests(test_a=UNIT, conftest="") == [PYTEST]
+    pytest_first = [PYTEST, PYTEST.replace("python", "python3")]
+    unittest = ["python -m unittest discover", "python3 -m unittest discover"]
+    assert tests(test_a=UNIT) == [*pytest_first, *unittest]
+    assert tests(test_a=UNIT, test_b=PYTEST_STYLE) == pytest_first
+    assert tests(test_a=UNIT, conftest="") == pytest_first
 
 
 def test_tests_of_another_package_below_are_not_this_ones() -> None:

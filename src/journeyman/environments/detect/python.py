@@ -199,21 +199,29 @@ def _checks(
 
 
 def _test(runner: Runner, python: str) -> Check:
-    imports = f'{python} -c "import {runner.module}"' if runner.module else there(python)
-    check = Check(
+    """The ways to run the tests, best first. Without the set-up the machine's own Python may know enough."""
+    ways = [_way(runner, runner.command, name) for name in dict.fromkeys((python, "python3"))]
+    if runner.unittest:
+        plain = replace(
+            runner, name="unittest", module="", why="all tests in Python are written for unittest"
+        )
+        ways += [_way(plain, runner.unittest, name) for name in dict.fromkeys((python, "python3"))]
+    chosen = ways.pop()
+    while ways:
+        chosen = replace(ways.pop(), otherwise=chosen)
+    return chosen
+
+
+def _way(runner: Runner, command: str, python: str) -> Check:
+    return Check(
         name=runner.name,
         kind="test",
-        command=re.sub(r"(^|\s)python(?=\s)", rf"\1{python}", runner.command, count=1),
+        command=re.sub(r"(^|\s)python(?=\s)", rf"\1{python}", command, count=1),
         workdir=runner.workdir,
         tool={"pytest": "pytest", "django": "Django"}.get(runner.module, "Python"),
         why=runner.why,
-        probe=imports,
+        probe=f'{python} -c "import {runner.module}"' if runner.module else there(python),
     )
-    if not runner.unittest:
-        return check
-    plain = re.sub(r"^python(?=\s)", python, runner.unittest)
-    other = replace(check, name="unittest", command=plain, tool="Python", probe=there(python))
-    return replace(check, otherwise=replace(other, why="all tests in Python are written for unittest"))
 
 
 def _mypy(project: Project, directory: str, manifest: Manifest, hints: Hints) -> str:
