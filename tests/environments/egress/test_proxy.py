@@ -64,7 +64,7 @@ async def test_a_registry_gets_no_cookie_and_no_credential_of_the_inside(
 
 
 async def test_a_credential_is_added_for_its_host_and_no_other(settings: Settings, outside: StandIn) -> None:
-    credentials = {f"registry.example:{outside.tls_port}": SecretStr("Basic c2VjcmV0")}
+    credentials = {"registry.example": SecretStr("Basic c2VjcmV0")}
     settings = settings.model_copy(update={"registry_credentials": credentials})
     files = outside.registry("files", "files.example")
     plain = Registry(kind="npm", host="registry.example", port=outside.plain_port, scheme="http")

@@ -7,6 +7,7 @@ request by plain HTTP.
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,8 @@ _LARGEST_HEAD = 65_536
 _LARGEST_FIELD = 32_768
 _FIRST_SECONDS = 30.0
 """For a client to say what it wants, and to agree on TLS."""
+_SEND_BUFFER = 1_048_576
+"""What is encrypted at once fits into it: the rest would be copied and sent in a second go."""
 _KEEP_ALIVE_SECONDS = 120.0
 _MOST_CONNECTIONS = 512
 
@@ -193,6 +196,7 @@ class _Accepted(Preface):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         self._server.accept(self)
 
 

@@ -97,7 +97,9 @@ class EgressProxy:
     async def open(self, rules: EgressRules, on_denied: OnDenied) -> "EgressSession":
         """A way out for one sandbox. `on_denied` is called once for each host and port."""
         own = {host: value.get_secret_value() for host, value in self._settings.registry_credentials.items()}
-        rules = replace(rules, credentials={**rules.credentials, **own})
+        # A host without a port means the ports that are configured now, and none that an index names later.
+        ports = {f"{one.host}:{one.port}": own[one.host] for one in rules.registries if one.host in own}
+        rules = replace(rules, credentials={**rules.credentials, **ports, **own})
         policy = EgressPolicy(rules, on_denied)
         proxy = parse_proxy(self._settings.upstream_proxy)
         private = rules.private_hosts | ({proxy.hostname} if proxy and proxy.hostname else set())
