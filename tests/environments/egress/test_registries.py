@@ -136,9 +136,9 @@ async def test_a_tool_that_cannot_answer_contributes_nothing(install: Install, s
 async def test_a_tool_is_asked_once_until_it_changes(install: Install, tmp_path: Path) -> None:
     registries = Registries()
     for number in (1, 2):
-        install("gem", f"echo x >>{tmp_path}/asked\necho https://gems{'.more' * number}.example")
+        install("pnpm", f"echo x >>{tmp_path}/asked\necho https://npm{'.more' * number}.example")
         for _ in range(3):
-            await registries.find(["gem", "ruby"])
+            await registries.find(["pnpm", "node"])
     assert (tmp_path / "asked").read_text() == "x\nx\n"
 
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from journeyman.environments.egress.rules import EgressRules, Registry, decide, is_host_name, parse_authority
+from journeyman.environments.egress.rules import (
+    EgressRules,
+    Registry,
+    decide,
+    is_host_name,
+    is_host_pattern,
+    parse_authority,
+)
 
 _REGISTRY = Registry(kind="npm", host="registry.example")
 _RULES = EgressRules(
@@ -60,9 +67,12 @@ def test_people_allow_a_host_or_what_is_below_a_domain(host: str, port: int, all
     assert (decide(_RULES, host, port, "https").verdict == "host") is allowed
 
 
-def test_plain_http_is_allowed_by_its_port_alone() -> None:
+def test_a_host_is_allowed_by_plain_http_too_unless_a_port_is_named() -> None:
+    assert decide(_RULES, "allowed.example", 80, "http", method="GET", path="/").verdict == "host"
+    assert decide(_RULES, "allowed.example", 80, "https").verdict == "denied"
     assert decide(_RULES, "plain-allowed.example", 80, "http", method="POST", path="/").verdict == "host"
-    assert decide(_RULES, "allowed.example", 80, "http", method="GET", path="/").verdict == "denied"
+    assert decide(_RULES, "plain-allowed.example", 443, "https").verdict == "denied"
+    assert decide(_RULES, "odd.example", 80, "http", method="GET", path="/").verdict == "denied"
     assert decide(_RULES, "plain.example", 80, "http", method="GET", path="/").verdict == "registry"
     assert decide(_RULES, "plain.example", 443, "https").verdict == "denied"
 
@@ -119,6 +129,22 @@ def test_an_address_is_a_registry_where_the_owner_wrote_it_so() -> None:
 )
 def test_what_is_not_plainly_host_and_port_is_not_parsed(text: str) -> None:
     assert parse_authority(text) is None
+
+
+def test_people_write_hosts_and_domains() -> None:
+    written = ("a.example", "*.a.example", "a.example:8443", "A.example")
+    refused = (
+        "*",
+        "*.",
+        "",
+        "10.0.0.1",
+        "https://a.example",
+        "a.example/",
+        "*.*.example",
+        "a*.example",
+        "[::1]",
+    )
+    assert [text for text in (*written, *refused) if is_host_pattern(text)] == list(written)
 
 
 def test_capital_letters_make_no_other_host() -> None:

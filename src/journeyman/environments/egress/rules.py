@@ -39,7 +39,7 @@ class Registry:
 class EgressRules:
     registries: tuple[Registry, ...] = ()
     hosts: tuple[str, ...] = ()
-    """What people allowed: `host`, `*.domain`, or either with a port; 80 is plain HTTP, no port is 443."""
+    """What people allowed: `host` or `*.domain`, by HTTPS and plain HTTP; or either with one port."""
     private_hosts: frozenset[str] = frozenset()
     """Hosts of the machine's owner that may have a private address."""
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -114,7 +114,7 @@ def decide(
     path: str | None = None,
 ) -> Decision:
     """Whether this may be reached. Method and path are None for a CONNECT, which does not say them yet."""
-    is_allowed = is_host_name(host) and any(_matches(pattern, host, port) for pattern in rules.hosts)
+    is_allowed = is_host_name(host) and any(_matches(pattern, host, port, scheme) for pattern in rules.hosts)
     registries = rules.registries_at(host, port, scheme)
     if is_allowed and all(one.is_exact for one in registries):
         return Decision("host")
@@ -124,8 +124,7 @@ def decide(
         return Decision("denied", f"{host} is not a host name: addresses and odd spellings are refused")
     if port != _PORTS[scheme]:
         return Decision("denied", f"{host} is not allowed, and port {port} is not the one of {scheme}")
-    wanted = host if port == 443 else f"{host}:{port}"
-    return Decision("denied", f"{wanted} is not a package registry and nobody has allowed it", True)
+    return Decision("denied", f"{host} is not a package registry and nobody has allowed it", True)
 
 
 def _asked_of_registry(
@@ -138,8 +137,14 @@ def _asked_of_registry(
     return Decision("denied", f"of {host} only files that a registry redirects to may be read", True)
 
 
-def _matches(pattern: str, host: str, port: int) -> bool:
-    parsed = parse_authority(pattern.removeprefix("*."), 443)
+def is_host_pattern(text: str) -> bool:
+    """Whether people may write this where hosts are allowed."""
+    parsed = parse_authority(text.removeprefix("*."), 443)
+    return parsed is not None and is_host_name(parsed[0])
+
+
+def _matches(pattern: str, host: str, port: int, scheme: Scheme) -> bool:
+    parsed = parse_authority(pattern.removeprefix("*."), _PORTS[scheme])
     if parsed is None or parsed[1] != port:
         return False
     return host.endswith(f".{parsed[0]}") if pattern.startswith("*.") else host == parsed[0]

@@ -170,7 +170,11 @@ async def ask_gradle(directory: Path) -> RegistryHosts:
 
 
 async def ask_gem(directory: Path) -> RegistryHosts:
-    return hosts_of(_printed("rubygems", await run_tool(["gem", "sources", "--list"], directory=directory)))
+    listed = _printed("rubygems", await run_tool(["gem", "sources", "--list"], directory=directory))
+    # The index of a source may lie on another host, which only the tool itself derives.
+    command = ["gem", "install", "--install-dir", str(directory), _PACKAGE]
+    asked = await probe_tool("rubygems", command, {}, {})
+    return hosts_of([*listed, *asked])
 
 
 async def ask_composer(_: Path) -> RegistryHosts:
