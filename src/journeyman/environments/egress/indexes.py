@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from journeyman.environments.egress.rules import Registry, RegistryKind, Scheme
+from journeyman.environments.egress.rules import (
+    EgressRules,
+    Registry,
+    RegistryKind,
+    Scheme,
+    parse_authority,
+)
 
 _DEFAULT_PORTS: dict[Scheme, int] = {"https": 443, "http": 80}
 
@@ -31,6 +37,21 @@ class RegistryHosts:
     @property
     def hosts(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one.host for one in self.registries))
+
+    def rules(self, *, hosts: Iterable[str] = (), owner_hosts: Iterable[str] = ()) -> EgressRules:
+        """Rules by which the registries are read, with hosts that people allowed.
+
+        Those of the machine's owner, in the settings, may have a private address; those that are named in a
+        repository or allowed for an order may not.
+        """
+        owned = tuple(owner_hosts)
+        parsed = (parse_authority(host, 443) for host in owned)
+        return EgressRules(
+            registries=self.registries,
+            hosts=tuple(dict.fromkeys((*owned, *hosts))),
+            private_hosts=self.private_hosts | {one[0] for one in parsed if one},
+            credentials=self.credentials,
+        )
 
 
 @dataclass(frozen=True)

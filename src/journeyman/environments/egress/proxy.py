@@ -45,7 +45,10 @@ _READ_BYTES = 131_072
 
 
 class EgressProxy:
-    """Start it once; then `open` a session for each sandbox that may reach anything."""
+    """Start it once; then `open` a session for each sandbox that may reach anything.
+
+    It belongs to the event loop that it was started on; sessions are opened, changed and closed there.
+    """
 
     def __init__(
         self,
