@@ -93,6 +93,8 @@ def _sandbox(settings: Settings) -> HealthCheck:
             "agents run WITHOUT isolation, as the user of the server",
             "Unset JOURNEYMAN_LOCAL_ISOLATION to run them in a bubblewrap jail.",
         )
+    if ready.needs:
+        return HealthCheck("sandbox", "optional", "bubblewrap, without overlays", ready.needs)
     return HealthCheck("sandbox", "good", "bubblewrap")
 
 

@@ -17,6 +17,9 @@ ProblemKind = Literal[
 ]  # fmt: skip
 _LAST_LINES = 3
 _LONGEST_LINE = 300
+_LINES_READ = 2000
+_CHARACTERS_READ = 1000
+"""Of each line: what a script prints must not keep the patterns busy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,7 @@ _SIGNS = (
         r"npm (?:err!|error) .*(?:not in sync|can only install packages when your package\.json)"
         r"|ERR_PNPM_OUTDATED_LOCKFILE|lockfile would have been modified|YN0028"
         r"|lockfile (?:needs to be updated|had changes, but lockfile is frozen)"
-        r"|lock file .{0,80}needs to be updated|pyproject\.toml changed significantly since poetry\.lock"
+        r"|lock ?file .{0,80}needs to be updated|pyproject\.toml changed significantly since poetry\.lock"
         r"|cannot update the lock file"
         r"|(?:uv|pdm)\.lock.{0,40}(?:outdated|not up[- ]to[- ]date|does not match)"
         r"|gemfile\.lock.{0,80}(?:frozen|does not satisfy)|do not match the hashes"
@@ -141,10 +144,11 @@ def problem_of(command: str, done: Completed, denied: Sequence[DeniedHost] = ())
             remedy="Allow it for this order or this repository, or add it to `network.setup`.",
             command=command,
         )
+    output = "\n".join(line[:_CHARACTERS_READ] for line in done.output.splitlines()[-_LINES_READ:])
     for sign in _SIGNS:
-        if sign.pattern.search(done.output):
+        if sign.pattern.search(output):
             return SetupProblem(
-                kind=sign.kind, reason=_with_line(sign, done.output), remedy=sign.remedy, command=command
+                kind=sign.kind, reason=_with_line(sign, output), remedy=sign.remedy, command=command
             )
     if done.exit_code == _KILLED:
         return SetupProblem(
