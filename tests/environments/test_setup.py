@@ -38,6 +38,20 @@ async def test_what_is_installed_is_there_for_an_order_and_its_first_command(pla
     ]
 
 
+async def test_a_virtual_environment_works_where_it_was_made(place: EnvironmentPlace) -> None:
+    wanted = environment(
+        "python3 -m venv --without-pip .venv",
+        "echo /workspace/src > $(echo .venv/lib/python*/site-packages)/editable.pth",
+        env={"VIRTUAL_ENV": "/workspace/.venv"},
+        path=("/workspace/.venv/bin",),
+    )
+    ready = await place.prepare(wanted)
+    async with place.sandbox(ready) as sandbox:
+        await sandbox.write_file("src/a.py", b"value = 7\n")
+        shown = await output_of(sandbox, "python -c 'import a, sys; print(a.value, sys.prefix)'")
+    assert shown == "7 /workspace/.venv\n"
+
+
 async def test_the_next_order_finds_the_layer_and_installs_nothing(place: EnvironmentPlace) -> None:
     first = await place.prepare()
     place.events.clear()

@@ -67,6 +67,20 @@ async def test_a_read_only_role_can_write_to_a_layer_but_not_to_the_workspace(
         assert not (await sandbox.execute_command(attempt, timeout=20)).ok, attempt
 
 
+async def test_a_command_beside_a_layer_is_nobody_special_and_learns_no_path_of_the_host(
+    jails: LocalSandboxes, tmp_path: Path
+) -> None:
+    sandbox = await jails.setup(layered(tmp_path, make_layer(tmp_path / "layer", ".venv")))
+    status = await output_of(sandbox, "grep -E '^(Cap(Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status")
+    assert {int(line.split()[1], 16) for line in status.splitlines()[:3]} == {0}
+    assert status.splitlines()[3].split()[1] == "1"
+    for attempt in ("umount .venv", "unshare --user true", "mount -o remount,ro .venv", "rmdir .venv"):
+        assert not (await sandbox.execute_command(attempt, timeout=20)).ok, attempt
+    overlays = await output_of(sandbox, "grep ' overlay ' /proc/self/mountinfo")
+    assert len(overlays.splitlines()) == 2
+    assert str(tmp_path) not in overlays
+
+
 @pytest.mark.parametrize("link", ["/etc", "/", "..", "/home/agent", "inside"])
 async def test_a_link_in_the_place_of_a_layer_is_never_followed(
     jails: LocalSandboxes, tmp_path: Path, link: str

@@ -118,6 +118,11 @@ class ReadyEnvironment:
         return self.environment.path
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of single files in the workspace; `copy_files` brings them there."""
+        return self.layer.files if self.layer else ()
+
+    @property
     def notes(self) -> tuple[str, ...]:
         return (*self.environment.notes, *(self.layer.notes if self.layer else ()))
 
@@ -281,6 +286,7 @@ class EnvironmentSetup:
         uid = jail_uid(asked.owner_id)
         older = await asyncio.to_thread(self._layers.nearest, asked.inputs)
         if older is not None:
+            self._layers.touch(older)  # so that nobody removes it meanwhile
             paths = (*older.mounts, *older.files)
             await asyncio.to_thread(
                 layer_files.copy_trees, older.workspace, paths, checkout.tree, asked.project.blobs, uid=uid
