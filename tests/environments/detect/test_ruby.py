@@ -72,5 +72,13 @@ def test_the_version_comes_from_where_it_is_said(
     assert (detected.tools[0].version, detected.tools[0].said_in) == (version, said_in)
 
 
-def test_what_has_neither_gemfile_nor_gem_is_not_ruby() -> None:
-    assert detect(files({"Rakefile": "task :test", "a.rb": ""}), "", Hints()) is None
+def test_a_rake_file_with_tests_is_enough() -> None:
+    detected = detect(files({"Rakefile": "Hoe.spec 'one'", "test/test_a.rb": ""}), "", Hints())
+    assert check(detected, "minitest").command.startswith("ruby -Ilib -Itest")
+    assert detected
+    assert detected.tools[0].said_in == "Rakefile"
+
+
+@pytest.mark.parametrize("contents", [{"Rakefile": "task :build"}, {"a.rb": "", "test/test_a.rb": ""}])
+def test_what_has_neither_gem_nor_tests_is_not_ruby(contents: dict[str, str]) -> None:
+    assert detect(files(contents), "", Hints()) is None

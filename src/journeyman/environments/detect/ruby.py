@@ -28,7 +28,11 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     names = project.names(directory)
     gemspecs = sorted(name for name in names if name.endswith(".gemspec"))
     has_gemfile = "Gemfile" in names
-    if not has_gemfile and not gemspecs:
+    if (
+        not has_gemfile
+        and not gemspecs
+        and not ("Rakefile" in names and _test_command(project, directory, hints))
+    ):
         return None
     tools = [_ruby(project, directory, gemspecs)]
     install: tuple[InstallCommand, ...] = ()
@@ -56,9 +60,9 @@ def _ruby(project: Project, directory: str, gemspecs: list[str]) -> ToolNeed:
     for name in gemspecs:
         if found := _REQUIRED.search(project.text(path := under(directory, name))):
             return ToolNeed(tool="ruby", version=found[1], said_in=path)
-    return ToolNeed(
-        tool="ruby", version="", said_in=gemfile if not gemspecs else under(directory, gemspecs[0])
-    )
+    names = ("Gemfile", *gemspecs, "Rakefile")
+    said_in = next(path for name in names if project.has(path := under(directory, name)))
+    return ToolNeed(tool="ruby", version="", said_in=said_in)
 
 
 def _checks(project: Project, directory: str, hints: Hints, *, has_gemfile: bool) -> Iterator[Check]:
