@@ -122,6 +122,22 @@ const tree = root.addChildren([
     ),
   ),
   page(
+    "/repositories",
+    "Repositories",
+    lazyRouteComponent(
+      part(() => import("@/features/repositories/repositories-page")),
+      "RepositoriesPage",
+    ),
+  ),
+  page(
+    "/repositories/$id",
+    "Repository",
+    lazyRouteComponent(
+      part(() => import("@/features/repositories/repository-page")),
+      "RepositoryPage",
+    ),
+  ),
+  page(
     "/workflows",
     "Workflows",
     lazyRouteComponent(

@@ -27,6 +27,13 @@ export type ShownPullRequest = Schemas["ShownPullRequest"];
 export type RepositoryCommand = Schemas["FoundCommand"];
 export type CommandProblem = Schemas["CommandProblem"];
 
+export type Repository = Schemas["KnownRepository"];
+export type RepositoryEnvironment = Schemas["RepositoryEnvironment"];
+export type EnvironmentReport = Schemas["EnvironmentReport"];
+export type EnvironmentFinding = Schemas["EnvironmentFinding"];
+export type CheckFact = Schemas["CheckFact"];
+
+export type LineFault = Schemas["LineProblem"];
 export type FieldFault = { field: string; message: string };
 
 export class Problem extends Error {
@@ -39,12 +46,14 @@ export class Problem extends Error {
     readonly kind = "",
     /** Validation errors by field. */
     readonly fields: FieldFault[] = [],
+    /** Mistakes in a text, by line. */
+    readonly lines: LineFault[] = [],
   ) {
     super(detail);
   }
 }
 
-const isProblem = (body: unknown): body is Schemas["Problem"] & { errors?: FieldFault[] } =>
+const isProblem = (body: unknown): body is Schemas["Problem"] =>
   typeof body === "object" && body !== null && "detail" in body && "status" in body;
 
 async function reaching(request: Request): Promise<Response> {
@@ -69,7 +78,10 @@ export async function unwrap<T>(answer: Answer<T>): Promise<T> {
   if (response.ok) return data as T;
   if (isProblem(error)) {
     const kind = error.type.split(":").at(-1);
-    throw new Problem(error.status, error.detail, error.hint, error.category, kind, error.errors);
+    const errors = error.errors ?? [];
+    const fields = errors.filter((one): one is FieldFault => "field" in one);
+    const lines = errors.filter((one): one is LineFault => "line" in one);
+    throw new Problem(error.status, error.detail, error.hint, error.category, kind, fields, lines);
   }
   throw new Problem(response.status, `The server answered ${response.status}`);
 }

@@ -10,6 +10,8 @@ export type OrderFilter = Omit<OrdersParameters, "status"> & { status?: Status |
 
 export const keys = {
   orders: ["orders"] as const,
+  repositories: ["repositories"] as const,
+  environment: (id: string) => ["repositories", id] as const,
   part: (id: string, part: string) => ["order", id, part] as const,
   story: (id: string) => ["order", id, "story"] as const,
 };
@@ -148,6 +150,44 @@ export const pullRequestQuery = (id: string) =>
   queryOptions({
     queryKey: keys.part(id, "pull-request"),
     queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/pull-request", order(id))),
+  });
+
+const CHECKING_MS = 1_500;
+
+export const repositoriesQuery = queryOptions({
+  queryKey: [...keys.repositories, "all"],
+  queryFn: () => unwrap(api.GET("/api/repositories", { params: { query: { limit: 200 } } })),
+  refetchInterval: 2 * LIST_MS,
+});
+
+/** The repository at this address, if the server knows it. */
+export const repositoryAtQuery = (repository_url: string) =>
+  queryOptions({
+    queryKey: [...keys.repositories, "at", repository_url],
+    queryFn: async () => {
+      const query = { repository_url, limit: 1 };
+      const page = await unwrap(api.GET("/api/repositories", { params: { query } }));
+      return page.repositories[0] ?? null;
+    },
+    enabled: Boolean(repository_url),
+    refetchInterval: 2 * LIST_MS,
+  });
+
+export const environmentQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.environment(id),
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/repositories/{repository_id}/environment", { params: { path: { repository_id: id } } }),
+      ),
+    refetchInterval: ({ state }) =>
+      state.data?.repository.environment_state === "checking" ? CHECKING_MS : false,
+  });
+
+export const networkQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.part(id, "network"),
+    queryFn: () => unwrap(api.GET("/api/agent-work-orders/{agent_work_order_id}/network", order(id))),
   });
 
 export const localPullRequestsQuery = queryOptions({

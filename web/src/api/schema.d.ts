@@ -448,6 +448,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent-work-orders/{agent_work_order_id}/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Network */
+        get: operations["network_api_agent_work_orders__agent_work_order_id__network_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/network/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow
+         * @description Let sandboxes reach a host; private names and addresses are refused.
+         */
+        post: operations["allow_api_agent_work_orders__agent_work_order_id__network_allow_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Repositories
+         * @description Those that were changed last first.
+         */
+        get: operations["list_repositories_api_repositories_get"];
+        put?: never;
+        /**
+         * Add Repository
+         * @description Make a repository known, and look what our credential may do there now.
+         */
+        post: operations["add_repository_api_repositories_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repositories/{repository_id}/environment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Environment */
+        get: operations["environment_api_repositories__repository_id__environment_get"];
+        /**
+         * Store Definition
+         * @description Keep a definition on the server; it outranks what the repository says. A wrong one names its lines.
+         */
+        put: operations["store_definition_api_repositories__repository_id__environment_put"];
+        post?: never;
+        /**
+         * Remove Definition
+         * @description Let the repository's own files, or detection, decide again.
+         */
+        delete: operations["remove_definition_api_repositories__repository_id__environment_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repositories/{repository_id}/environment/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Environment
+         * @description Clone, install and check the untouched base in an order of its own; the report appears when it ends.
+         */
+        post: operations["check_environment_api_repositories__repository_id__environment_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/github/verify-repository": {
         parameters: {
             query?: never;
@@ -1105,6 +1211,31 @@ export interface components {
              */
             worker_id: string;
         };
+        /** AllowRequest */
+        AllowRequest: {
+            /** Host */
+            host: string;
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "order" | "repository";
+        };
+        /** AllowedAccess */
+        AllowedAccess: {
+            /** Host */
+            host: string;
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "order" | "repository";
+            /**
+             * Allowed At
+             * Format: date-time
+             */
+            allowed_at: string;
+        };
         /** ApprovalDecided */
         ApprovalDecided: {
             /**
@@ -1163,6 +1294,56 @@ export interface components {
             /** Approvals */
             approvals: components["schemas"]["ApprovalView"][];
         };
+        /** BegunCheck */
+        BegunCheck: {
+            repository: components["schemas"]["KnownRepository"];
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+        };
+        /** CheckFact */
+        CheckFact: {
+            /** Name */
+            name: string;
+            /** Kind */
+            kind: string;
+            /** Command */
+            command: string;
+            /**
+             * Workdir
+             * @default .
+             */
+            workdir: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "environment" | "timed_out" | "flaky" | "unavailable";
+            /**
+             * Summary
+             * @default
+             */
+            summary: string;
+            /**
+             * Remedy
+             * @default
+             */
+            remedy: string;
+            /**
+             * Duration Seconds
+             * @default 0
+             */
+            duration_seconds: number;
+        };
+        /** CheckRequest */
+        CheckRequest: {
+            /** Definition */
+            definition?: string | null;
+            /**
+             * Ask Agent
+             * @default false
+             */
+            ask_agent: boolean;
+        };
         /** CleanupAnswer */
         CleanupAnswer: {
             /** Dry Run */
@@ -1177,6 +1358,15 @@ export interface components {
              * @default false
              */
             dry_run: boolean;
+        };
+        /** CloneFact */
+        CloneFact: {
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Files */
+            files: number;
         };
         /**
          * CommandProblem
@@ -1255,6 +1445,47 @@ export interface components {
              */
             rework: boolean;
         };
+        /** DefinitionRequest */
+        DefinitionRequest: {
+            /** Definition */
+            definition: string;
+        };
+        /** DeniedAccess */
+        DeniedAccess: {
+            /** Host */
+            host: string;
+            /** Port */
+            port: number;
+            /** Phase */
+            phase: string;
+            /** Step */
+            step: string | null;
+            /** Command */
+            command: string | null;
+            /** Reason */
+            reason: string;
+            /** May Be Allowed */
+            may_be_allowed: boolean;
+            /**
+             * Denied At
+             * Format: date-time
+             */
+            denied_at: string;
+            /** Allowed */
+            allowed: ("order" | "repository") | null;
+        };
+        /** DeniedFact */
+        DeniedFact: {
+            /** Host */
+            host: string;
+            /** Command */
+            command?: string | null;
+            /**
+             * May Be Allowed
+             * @default true
+             */
+            may_be_allowed: boolean;
+        };
         /** DiffAnswer */
         DiffAnswer: {
             /** Agent Work Order Id */
@@ -1281,6 +1512,29 @@ export interface components {
             /** Output */
             output: string;
         };
+        /** EnvironmentFinding */
+        EnvironmentFinding: {
+            /** What */
+            what: string;
+            /** Remedy */
+            remedy: string;
+            /** Command */
+            command?: string | null;
+            /** Action */
+            action?: ("check_again" | "allow_host" | "edit_definition") | null;
+            /** Host */
+            host?: string | null;
+            /**
+             * Blocks
+             * @default true
+             */
+            blocks: boolean;
+            /**
+             * Cost
+             * @default 0
+             */
+            cost: number;
+        };
         /** EnvironmentReady */
         EnvironmentReady: {
             /**
@@ -1298,6 +1552,84 @@ export interface components {
             size_bytes: number;
             /** Files */
             files: number;
+        };
+        /** EnvironmentReport */
+        EnvironmentReport: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Commit Sha */
+            commit_sha: string;
+            /**
+             * Checked At
+             * Format: date-time
+             */
+            checked_at: string;
+            /** Repository Url */
+            repository_url: string;
+            /** Can Push */
+            can_push: boolean;
+            /** Source */
+            source: string;
+            /**
+             * Ecosystems
+             * @default []
+             */
+            ecosystems: string[];
+            /**
+             * Notes
+             * @default []
+             */
+            notes: string[];
+            /**
+             * Install
+             * @default []
+             */
+            install: string[];
+            /**
+             * Tools
+             * @default []
+             */
+            tools: components["schemas"]["ToolFact"][];
+            clone?: components["schemas"]["CloneFact"] | null;
+            layer?: components["schemas"]["LayerFact"] | null;
+            setup_problem?: components["schemas"]["SetupProblem"] | null;
+            /**
+             * Services
+             * @default []
+             */
+            services: components["schemas"]["ServiceFact"][];
+            /**
+             * Checks
+             * @default []
+             */
+            checks: components["schemas"]["CheckFact"][];
+            /**
+             * Denied
+             * @default []
+             */
+            denied: components["schemas"]["DeniedFact"][];
+            /**
+             * Is Trial
+             * @default false
+             */
+            is_trial: boolean;
+            /**
+             * Proposed Definition
+             * @default
+             */
+            proposed_definition: string;
+            /** Score */
+            score: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "ready" | "needs_attention";
+            /**
+             * Findings
+             * @default []
+             */
+            findings: components["schemas"]["EnvironmentFinding"][];
         };
         /**
          * EnvironmentSetupFailed
@@ -1336,6 +1668,22 @@ export interface components {
             ecosystems: string[];
             /** Commands */
             commands: string[];
+        };
+        /**
+         * EnvironmentView
+         * @description What the last check found the environment to be.
+         */
+        EnvironmentView: {
+            /** Ecosystems */
+            ecosystems: string[];
+            /** Tools */
+            tools: components["schemas"]["ToolFact"][];
+            /** Install */
+            install: string[];
+            /** Services */
+            services: components["schemas"]["ServiceFact"][];
+            /** Notes */
+            notes: string[];
         };
         /**
          * EventMessage
@@ -1777,6 +2125,68 @@ export interface components {
             /** Github Pull Request Url */
             github_pull_request_url: string | null;
         };
+        /** KnownRepository */
+        KnownRepository: {
+            /** Repository Id */
+            repository_id: string;
+            /** Repository Url */
+            repository_url: string;
+            /** Default Branch */
+            default_branch: string | null;
+            rights: components["schemas"]["RepositoryRights"] | null;
+            /**
+             * Environment State
+             * @enum {string}
+             */
+            environment_state: "unknown" | "checking" | "ready" | "needs_attention";
+            /** Has Definition */
+            has_definition: boolean;
+            /** Score */
+            score: number | null;
+            /** Attention */
+            attention: string | null;
+            /** Checked At */
+            checked_at: string | null;
+            /** Check Order Id */
+            check_order_id: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** LayerFact */
+        LayerFact: {
+            /** Layer */
+            layer: string;
+            /** Reused */
+            reused: boolean;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Files */
+            files: number;
+        };
+        /**
+         * LineProblem
+         * @description A mistake in a text with lines; they count from 1.
+         */
+        LineProblem: {
+            /** Line */
+            line: number;
+            /** Column */
+            column: number;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint: string;
+        };
         /** LocalPullRequest */
         LocalPullRequest: {
             /** Number */
@@ -1958,6 +2368,20 @@ export interface components {
             /** May Be Allowed */
             may_be_allowed: boolean;
         };
+        /** NetworkView */
+        NetworkView: {
+            /** Agent Work Order Id */
+            agent_work_order_id: string;
+            /** Denied */
+            denied: components["schemas"]["DeniedAccess"][];
+            /** Allowed */
+            allowed: components["schemas"]["AllowedAccess"][];
+        };
+        /** NewRepository */
+        NewRepository: {
+            /** Repository Url */
+            repository_url: string;
+        };
         /** NewWorkOrder */
         NewWorkOrder: {
             /** Repository Url */
@@ -1992,6 +2416,10 @@ export interface components {
              * @default 0
              */
             priority: number;
+        };
+        /** OneRepository */
+        OneRepository: {
+            repository: components["schemas"]["KnownRepository"];
         };
         /** OneWorkOrder */
         OneWorkOrder: {
@@ -2072,7 +2500,7 @@ export interface components {
              * Errors
              * @default []
              */
-            errors: components["schemas"]["FieldProblem"][];
+            errors: (components["schemas"]["FieldProblem"] | components["schemas"]["LineProblem"])[];
         };
         /** PromptAccepted */
         PromptAccepted: {
@@ -2260,6 +2688,19 @@ export interface components {
             /** Problems */
             problems: components["schemas"]["CommandProblem"][];
         };
+        /** RepositoryEnvironment */
+        RepositoryEnvironment: {
+            repository: components["schemas"]["KnownRepository"];
+            /** Definition */
+            definition: string | null;
+            environment: components["schemas"]["EnvironmentView"] | null;
+            /** Source */
+            source: string | null;
+            layer: components["schemas"]["LayerFact"] | null;
+            /** Checks */
+            checks: components["schemas"]["CheckFact"][];
+            report: components["schemas"]["EnvironmentReport"] | null;
+        };
         /**
          * RepositoryFilesMissing
          * @description What the order's files lack, compared with a full clone; the order goes on without it.
@@ -2277,10 +2718,28 @@ export interface components {
             /** Files */
             files: components["schemas"]["MissingFile"][];
         };
+        /** RepositoryPage */
+        RepositoryPage: {
+            /** Repositories */
+            repositories: components["schemas"]["KnownRepository"][];
+            /** Total Count */
+            total_count: number;
+            /** Has More */
+            has_more: boolean;
+        };
         /** RepositoryQuestion */
         RepositoryQuestion: {
             /** Repository Url */
             repository_url: string;
+        };
+        /** RepositoryRights */
+        RepositoryRights: {
+            /** Push */
+            push: boolean;
+            /** Pull Request */
+            pull_request: boolean;
+            /** Workflows */
+            workflows?: boolean | null;
         };
         /** RetryRequest */
         RetryRequest: {
@@ -2416,6 +2875,20 @@ export interface components {
             /** Cost */
             cost: string;
         };
+        /** ServiceFact */
+        ServiceFact: {
+            /** Command */
+            command: string;
+            /** Is Ready */
+            is_ready: boolean;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /**
+             * Detail
+             * @default
+             */
+            detail: string;
+        };
         /** SettingView */
         SettingView: {
             /** Name */
@@ -2433,6 +2906,15 @@ export interface components {
         SettingViews: {
             /** Settings */
             settings: components["schemas"]["SettingView"][];
+        };
+        /** SetupProblem */
+        SetupProblem: {
+            /** Reason */
+            reason: string;
+            /** Remedy */
+            remedy: string;
+            /** Command */
+            command?: string | null;
         };
         /** ShownPullRequest */
         ShownPullRequest: {
@@ -2622,7 +3104,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "explore" | "plan" | "build" | "verify" | "review" | "open_pull_request" | "shell" | "answer";
+            kind: "explore" | "plan" | "build" | "verify" | "review" | "open_pull_request" | "shell" | "answer" | "check_environment" | "write_environment";
             /**
              * Depends On
              * @default []
@@ -2747,6 +3229,19 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             };
+        };
+        /** ToolFact */
+        ToolFact: {
+            /** Tool */
+            tool: string;
+            /** Wanted */
+            wanted: string;
+            /** Said In */
+            said_in: string;
+            /** Found */
+            found: string | null;
+            /** Fits */
+            fits: boolean;
         };
         /** Total */
         Total: {
@@ -3741,6 +4236,279 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    network_api_agent_work_orders__agent_work_order_id__network_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    allow_api_agent_work_orders__agent_work_order_id__network_allow_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_repositories_api_repositories_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                repository_url?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryPage"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_repository_api_repositories_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRepository"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneRepository"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    environment_api_repositories__repository_id__environment_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryEnvironment"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    store_definition_api_repositories__repository_id__environment_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefinitionRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryEnvironment"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_definition_api_repositories__repository_id__environment_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryEnvironment"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_environment_api_repositories__repository_id__environment_check_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request sent again with the same key has no second effect. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CheckRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BegunCheck"];
                 };
             };
             /** @description What went wrong, and what to do */

@@ -6,7 +6,7 @@
 
 import type { EventMessage } from "@/api/client";
 import { plainText } from "@/lib/advice";
-import { plural } from "@/lib/format";
+import { duration, fileSize, plural } from "@/lib/format";
 import { NO_START, RESTED, type Start, startAfter, type Work, workAfter } from "./clock";
 import { addRetry, change, cutOffAll, endRetry, endStep } from "./endings";
 import type { Item, PromptItem, SystemItem } from "./items";
@@ -256,6 +256,25 @@ function one(story: Story, event: EventMessage) {
           detail: event.commit_sha.slice(0, 8),
         },
       );
+      return;
+    case "environment_setup_started":
+      system("state", `Installing ${event.ecosystems.join(", ") || "what the repository needs"}`, {
+        detail: plural(event.commands.length, "command"),
+      });
+      return;
+    case "environment_ready":
+      system("done", event.reused ? "Environment ready" : "Environment installed", {
+        detail: `${fileSize(event.size_bytes)} in ${duration(event.duration_seconds)}`,
+      });
+      return;
+    case "environment_setup_failed":
+      system("notice", event.reason, { detail: plainText(event.remedy) });
+      return;
+    case "network_denied":
+      system("notice", `Denied access to ${event.host}`, { detail: event.command ?? event.reason });
+      return;
+    case "network_allowed":
+      system("done", `Allowed access to ${event.host}`, { detail: `for this ${event.scope}` });
       return;
     case "sandbox_cleanup_failed":
       system("notice", event.error_message, { detail: plainText(event.hint) });

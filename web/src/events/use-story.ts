@@ -97,6 +97,7 @@ const PARTS: [RegExp, string][] = [
   [/^prompt_/, "prompts"],
   [/^repository_commands_/, "commands"],
   [/^approval_/, "approvals"],
+  [/^network_/, "network"],
   [/^github_pull_request|^git_push/, "pull-request"],
 ];
 

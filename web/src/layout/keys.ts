@@ -8,6 +8,7 @@ export const PLACES = [
   { key: "h", to: "/", name: "Home" },
   { key: "i", to: "/inbox", name: "Inbox" },
   { key: "o", to: "/orders", name: "Orders" },
+  { key: "r", to: "/repositories", name: "Repositories", short: "Repos" },
   { key: "w", to: "/workflows", name: "Workflows" },
   { key: "l", to: "/local-forge/pull-requests", name: "Local forge", short: "Forge" },
   { key: ",", to: "/settings", name: "Settings" },

@@ -2,6 +2,7 @@
 
 import { Link, Outlet } from "@tanstack/react-router";
 import {
+  FolderGit2,
   GitPullRequest,
   House,
   Inbox,
@@ -30,6 +31,7 @@ const ICONS: Record<(typeof PLACES)[number]["to"], LucideIcon> = {
   "/": House,
   "/inbox": Inbox,
   "/orders": ListTodo,
+  "/repositories": FolderGit2,
   "/workflows": Workflow,
   "/local-forge/pull-requests": GitPullRequest,
   "/settings": Settings,

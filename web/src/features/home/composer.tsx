@@ -11,6 +11,7 @@ import { cn } from "@/lib/cn";
 import { OPTION, OPTIONS, WIDE } from "@/lib/options";
 import { type KnownRepository, useKnownRepositories, usePreferences } from "@/lib/preferences";
 import { RepositoryField } from "./repository-field";
+import { RepositoryState } from "./repository-state";
 import { useComposer } from "./use-composer";
 
 export function Composer() {
@@ -79,6 +80,9 @@ export function Composer() {
           {form.isSending ? <LoaderCircle className="animate-spin" /> : <ArrowUp />}
           Start
         </Button>
+      </div>
+      <div className="mt-3">
+        <RepositoryState url={connected?.url ?? ""} />
       </div>
       {form.problem && <ErrorMessage fault={form.problem} />}
     </Card>

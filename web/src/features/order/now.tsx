@@ -7,6 +7,7 @@ import { runningStep } from "@/events/rows";
 import type { Story } from "@/events/story";
 import type { Panel } from "@/router";
 import { ApprovalBox } from "./approval";
+import { NetworkNotice } from "./network-notice";
 import { Remedies } from "./remedies";
 import { ResultCard } from "./result-card";
 import { Committing, Starting, stagesOf } from "./starting";
@@ -20,6 +21,7 @@ export function Now({ order, story, onOpen }: Props) {
   return (
     <div className="pb-6">
       {stages.length > 0 && <Starting stages={stages} from={story.start.queued ?? order.created_at} />}
+      <NetworkNotice id={order.agent_work_order_id} />
       {hasQuestion(order, story) && <Approvals order={order} />}
       {order.status === "paused" && order.resume_at && (
         <p className="py-2 text-[13px] text-muted-foreground">

@@ -82,7 +82,9 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
             items={story.items}
             before={
               <div className="pt-4">
-                <PromptView prompt={{ text: answer.initial_prompt, mode: "work", at: order.created_at }} />
+                {answer.initial_prompt && (
+                  <PromptView prompt={{ text: answer.initial_prompt, mode: "work", at: order.created_at }} />
+                )}
               </div>
             }
             after={<Now order={order} story={story} onOpen={open} />}

@@ -1,0 +1,48 @@
+/** The state of a repository's environment, as a pill and in words. */
+
+import { CircleAlert, CircleCheck, CircleDashed, LoaderCircle, type LucideIcon } from "lucide-react";
+import type { Repository } from "@/api/client";
+import { cn } from "@/lib/cn";
+import { ago } from "@/lib/format";
+
+type State = Repository["environment_state"];
+
+const LOOKS: Record<State, { icon: LucideIcon; word: string; look: string }> = {
+  unknown: { icon: CircleDashed, word: "Not checked", look: "text-muted-foreground bg-muted" },
+  checking: { icon: LoaderCircle, word: "Checking", look: "text-info bg-info/10" },
+  ready: { icon: CircleCheck, word: "Ready", look: "text-success bg-success/10" },
+  needs_attention: { icon: CircleAlert, word: "Needs attention", look: "text-warning bg-warning/12" },
+};
+
+export function StatePill({ state }: { state: State }) {
+  const { icon: Icon, word, look } = LOOKS[state];
+  return (
+    <span
+      className={cn(
+        "inline-flex shrink-0 items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap",
+        look,
+      )}
+    >
+      <Icon
+        aria-hidden
+        className={cn("size-3.5", state === "checking" && "animate-spin [animation-duration:2s]")}
+      />
+      {word}
+    </span>
+  );
+}
+
+/** One line about the environment, for where an order is started. */
+export function stateLine(repository: Repository | null, now: number): string {
+  const checked = repository?.checked_at ? ` · checked ${ago(repository.checked_at, now)}` : "";
+  switch (repository?.environment_state) {
+    case "ready":
+      return `Ready${checked}`;
+    case "checking":
+      return "Checking now";
+    case "needs_attention":
+      return `Needs attention: ${repository.attention ?? "see the last check"}`;
+    default:
+      return "Not checked yet";
+  }
+}
