@@ -56,6 +56,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
     from journeyman.agents.builtin.agent import BuiltinAgent
     from journeyman.agents.catalog import AgentCatalog
     from journeyman.agents.roles import ROLES
+    from journeyman.app import environments_of
     from journeyman.engine.handover import Handover
     from journeyman.engine.repositories import Repositories
     from journeyman.engine.resources import WorkerResources
@@ -94,6 +95,7 @@ async def _one_turn(settings: Any, repository: Path) -> None:
         sandboxes=sandboxes,
         agents=AgentCatalog(agents, Homes(settings.home / "sessions")),
         handover=Handover(Claims(store, orders), "bench"),
+        environments=environments_of(settings, sandboxes),
     )
     order_id, now = new_order_id(), datetime.now(UTC)
     order = WorkOrder(

@@ -41,6 +41,7 @@ class Product:
             "JOURNEYMAN_PORT": "0",
             "JOURNEYMAN_SCRIPTS": str(self.scripts),
             "JOURNEYMAN_SANDBOX_PATHS": str(_VENV),
+            "JOURNEYMAN_ENVIRONMENT_SETUP": "off",  # a registry is asked only where that is the promise
             **environment,
         }
         self._process: subprocess.Popen[str] | preloaded.Preloaded | None = None
