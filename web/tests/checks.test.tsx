@@ -7,7 +7,7 @@ import { eventsOf } from "./events";
 import { order, renderWith } from "./server";
 
 const BASE = "/api/agent-work-orders/wo-00000000";
-const record = (check: object, passed: boolean) => ({
+const record = (check: object, passed: boolean | null) => ({
   round: 1,
   step: "verify",
   attempt: 1,
@@ -25,7 +25,7 @@ const passing = {
   exit_code: 0,
   duration_seconds: 2.5,
 };
-const panel = (check: object, passed = true, story = EMPTY, fields = {}) =>
+const panel = (check: object, passed: boolean | null = true, story = EMPTY, fields = {}) =>
   renderWith(<ChecksPanel order={order(fields)} story={story} />, {
     [`GET ${BASE}/evidence`]: { evidence: [record(check, passed)] },
   });
@@ -59,4 +59,32 @@ it("what is checked again is not called passed", async () => {
   const verifying = eventsOf({ type: "step_started", step: "verify", kind: "verify", attempt: 1 });
   panel(passing, true, applyEvents(EMPTY, verifying), { status: "running" });
   expect(await screen.findByText("Checks are running")).toBeTruthy();
+});
+
+it("what a check lacks is named with what helps, and is not called failed", async () => {
+  const fault = {
+    what: "the Python package freezegun is not installed",
+    remedy: "Declare it on the base branch. JOURNEYMAN_SANDBOX_PATHS shows more.",
+    who: "maintainer",
+    command: "pip install freezegun",
+  };
+  const lacking = { ...passing, status: undefined, outcome: "environment", faults: [fault], failing: "E" };
+  panel(lacking, null);
+  const missing = await screen.findByRole("list", { name: "Missing for unittest" });
+  expect(missing.textContent).toContain("the Python package freezegun is not installed");
+  expect(missing.textContent).toContain("Declare it on the base branch. A maintainer");
+  expect(missing.textContent).not.toContain("JOURNEYMAN");
+  expect(screen.getByText("not run")).toBeTruthy();
+  expect(screen.queryByText("failed")).toBeNull();
+  expect(screen.queryByLabelText("What failed in unittest")).toBeNull();
+});
+
+it.each([
+  ["passed", "passed"],
+  ["failed", "failed"],
+  ["timed_out", "timed out"],
+  ["unavailable", "nothing to run"],
+])("the outcome %s is shown in words", async (outcome, word) => {
+  panel({ ...passing, status: undefined, outcome });
+  expect(await screen.findByText(word)).toBeTruthy();
 });

@@ -42,6 +42,7 @@ describe("what helps", () => {
     ["permission", { model: false, budget: false, first: null }],
     ["budget", { model: false, budget: true, first: "Raise budget" }],
     ["sandbox", { model: false, budget: false, first: "Retry" }],
+    ["environment", { model: false, budget: false, first: "Retry" }],
     ["agent", { model: true, budget: false, first: "Retry" }],
     ["verification", { model: true, budget: false, first: "Retry" }],
     ["conflict", { model: false, budget: false, first: "Retry" }],

@@ -83,6 +83,7 @@ it.each([
   [{ status: "awaiting_approval" }, "approval"],
   [{ status: "failed" }, "failure"],
   [{ status: "paused", error_category: "budget" }, "budget"],
+  [{ status: "paused", error_category: "environment" }, "environment"],
   [{ status: "paused" }, null],
   [{ status: "completed", pull_request_state: "draft" }, "draft"],
   [{ status: "completed", pull_request_state: "open" }, "review"],

@@ -196,6 +196,10 @@ class EventRenderer:
     def _verification(self, event: dict[str, Any]) -> None:
         mark = {True: ("  ✓ ", "green"), False: ("  ✗ ", "red"), None: ("  ○ ", "yellow")}[event["passed"]]
         self._line(mark, f"checks, attempt {event['attempt']}: {short(event['summary'], 160)}")
+        for check in event["checks"]:
+            for fault in check.get("faults") or ():
+                said = f"{fault['what']}. {fault['remedy']} {fault['command']}"
+                self._line(("    ! ", "yellow"), short(said, 300))
 
     def _prompt_started(self, event: dict[str, Any]) -> None:
         self._line(("── ", "bold"), f"prompt {event['number']}, round {event['round']} ──")

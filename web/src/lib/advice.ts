@@ -15,6 +15,7 @@ const HELPS: Record<string, string> = {
   permission: "Grant the access that is missing, then try again.",
   budget: "Raise the budget to continue.",
   sandbox: "Try again. If it happens again, check the sandbox in Settings.",
+  environment: "Add what is missing, then resume. Resumed as it is, the order goes on unverified.",
   agent: "Describe the task more precisely, or choose another model.",
   verification: "Look at the checks and the changes. Retry, or send a message that says what to change.",
   conflict: "Ask the agent to resolve the conflict, or resolve it on the branch yourself.",

@@ -5,6 +5,7 @@ import {
   GitPullRequestDraft,
   Hand,
   type LucideIcon,
+  PackageX,
   RotateCcw,
   Wallet,
   X,
@@ -24,6 +25,7 @@ import { Waiting } from "./waiting";
 const SIGNS: Record<Reason, { icon: LucideIcon; look: string }> = {
   approval: { icon: Hand, look: "text-warning" },
   budget: { icon: Wallet, look: "text-warning" },
+  environment: { icon: PackageX, look: "text-warning" },
   failure: { icon: CircleX, look: "text-destructive" },
   review: { icon: GitPullRequest, look: "text-success" },
   draft: { icon: GitPullRequestDraft, look: "text-muted-foreground" },

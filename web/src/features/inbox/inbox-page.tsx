@@ -8,7 +8,7 @@ import { EntryView } from "./entry";
 import { type Reason, useInbox } from "./use-inbox";
 import { askForNotices, REASONS } from "./use-notices";
 
-const ORDER: Reason[] = ["approval", "budget", "failure", "review", "draft"];
+const ORDER: Reason[] = ["approval", "budget", "environment", "failure", "review", "draft"];
 
 export function InboxPage() {
   const { entries, isLoading, dismiss } = useInbox();

@@ -5,7 +5,7 @@ import type { Order, Status } from "@/api/client";
 import { ordersQuery } from "@/api/queries";
 import { useStored } from "@/lib/stored";
 
-export type Reason = "approval" | "failure" | "budget" | "review" | "draft";
+export type Reason = "approval" | "failure" | "budget" | "environment" | "review" | "draft";
 export type Entry = { order: Order; reason: Reason };
 export type Inbox = ReturnType<typeof useInbox>;
 
@@ -20,6 +20,7 @@ export function reasonOf(order: Order): Reason | null {
   if (order.status === "awaiting_approval") return "approval";
   if (order.error_category === "budget" && (order.status === "paused" || order.status === "failed"))
     return "budget";
+  if (order.error_category === "environment" && order.status === "paused") return "environment";
   if (order.status === "failed") return "failure";
   if (order.status !== "completed") return null;
   if (order.pull_request_state === "draft") return "draft";

@@ -10,6 +10,7 @@ export const REASONS: Record<Reason, string> = {
   approval: "Needs approval",
   failure: "Failed",
   budget: "Out of budget",
+  environment: "Checks lack something",
   review: "Ready for review",
   draft: "Draft pull request",
 };

@@ -6,17 +6,29 @@ import { Output } from "@/components/output";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { duration } from "@/lib/format";
+import { type Fault, Faults } from "./faults";
 
-/** As stored by the server; older records have no output. */
+/** As stored by the server; older records have no output, and events of theirs a status instead of an outcome. */
 export type Check = {
   name?: string;
   command?: string | string[];
+  outcome?: string;
   status?: string;
+  faults?: Fault[];
   summary?: string;
   exit_code?: number | null;
   duration_seconds?: number;
   failing?: string | string[];
   output?: string;
+};
+
+const OUTCOMES: Record<string, { word: string; look: string }> = {
+  passed: { word: "passed", look: "text-success" },
+  failed: { word: "failed", look: "text-destructive" },
+  timed_out: { word: "timed out", look: "text-destructive" },
+  environment: { word: "not run", look: "text-warning" },
+  flaky: { word: "flaky", look: "text-warning" },
+  unavailable: { word: "nothing to run", look: "text-muted-foreground" },
 };
 
 const joined = (text: string | string[] | undefined, by: string) =>
@@ -26,12 +38,13 @@ export function CheckView({ check }: { check: Check }) {
   const [open, setOpen] = useState(false);
   const command = joined(check.command, " ");
   const failing = joined(check.failing, "\n");
-  const passed = check.status === "passed";
+  const outcome = check.outcome ?? check.status ?? "";
+  const { word, look } = OUTCOMES[outcome] ?? { word: outcome, look: "text-muted-foreground" };
   return (
     <>
       <div className="flex flex-wrap items-baseline gap-x-2 text-[13px]">
         <span className="font-medium">{check.name}</span>
-        <span className={passed ? "text-success" : "text-destructive"}>{check.status}</span>
+        <span className={look}>{word}</span>
         <span className="text-muted-foreground">{check.summary}</span>
         <span className="ml-auto text-xs text-muted-foreground tabular-nums">
           {Boolean(check.exit_code) && `exit ${check.exit_code} · `}
@@ -41,7 +54,10 @@ export function CheckView({ check }: { check: Check }) {
       {command && (
         <code className="mt-1 block font-mono text-xs break-all text-muted-foreground">{command}</code>
       )}
-      {failing && <Output className="mt-2" label={`What failed in ${check.name}`} text={failing} />}
+      <Faults faults={check.faults ?? []} check={check.name} />
+      {failing && outcome !== "environment" && (
+        <Output className="mt-2" label={`What failed in ${check.name}`} text={failing} />
+      )}
       {check.output && (
         <Button
           size="sm"

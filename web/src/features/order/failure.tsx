@@ -12,6 +12,7 @@ const CAUSES: Record<string, string> = {
   permission: "Permission denied.",
   budget: "The budget is used up.",
   sandbox: "The sandbox could not be started or was lost.",
+  environment: "The project's checks lack something.",
   agent: "The agent could not finish.",
   verification: "The project's checks failed.",
   conflict: "Someone else changed the same thing.",

@@ -69,7 +69,7 @@ export function SubtaskLine({ item }: { item: SubtaskItem }) {
 const VERDICTS = {
   true: { icon: CircleCheck, look: "text-success", word: "Checks passed" },
   false: { icon: CircleX, look: "text-destructive", word: "Checks failed" },
-  null: { icon: CircleDot, look: "text-muted-foreground", word: "Checks were inconclusive" },
+  null: { icon: CircleDot, look: "text-muted-foreground", word: "Not verified" },
 };
 
 export function ChecksLine({ item: { event, at } }: { item: ChecksItem }) {
@@ -79,7 +79,7 @@ export function ChecksLine({ item: { event, at } }: { item: ChecksItem }) {
       <span className="font-medium">{word}</span>
       {event.attempt > 1 && <Faint>attempt {event.attempt}</Faint>}
       <Faint>{commit(event.commit_sha)}</Faint>
-      <p className="text-muted-foreground">{event.summary}</p>
+      <p className="text-muted-foreground">{event.summary.replace(/^not verified: /, "")}</p>
     </Line>
   );
 }
