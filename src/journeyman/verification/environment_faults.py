@@ -66,7 +66,7 @@ def environment_faults(
         return ()
     output = cut(_LONG_LINE.sub(r"\1", output), _MOST_READ)
     if exit_code == _KILLED and counts is None:
-        return tuple(_killed(output))
+        return (machine.OUT_OF_MEMORY,)
     if _REAL_ERRORS.search(output):
         return ()
     if unresolved := _TYPESCRIPT.findall(output):
@@ -156,12 +156,3 @@ def _split(head: re.Pattern[str], output: str, end: re.Pattern[str] | None = Non
         if end is not None and (ended := end.search(output, begin.end(), stop)):
             stop = ended.start()
         yield output[begin.start() : stop]
-
-
-def _killed(output: str) -> Iterator[EnvironmentFault]:
-    if re.search(r"(?m)\bKilled\b", output) or not output.strip():
-        yield EnvironmentFault(
-            what="it was killed, most likely for want of memory",
-            remedy="Whoever runs the server can give sandboxes more. JOURNEYMAN_SANDBOX_MEMORY_MB limits it.",
-            who="operator",
-        )

@@ -86,7 +86,12 @@ _LIBRARY = always("a library is missing: {0}", EQUIP, "operator")
 _OFFLINE = always("what it depends on was not fetched before: there is no network", _FETCH, "maintainer")
 _DENIED = always("the network refused a host that it wants", _ALLOW, "anyone")
 _SPACE = always("there is no space left on the disk", _RAISE.format("JOURNEYMAN_SANDBOX_DISK_MB"), "operator")
-_MEMORY = always("it was ended for want of memory", _RAISE.format("JOURNEYMAN_SANDBOX_MEMORY_MB"), "operator")
+OUT_OF_MEMORY = EnvironmentFault(
+    what="it was killed, most likely for want of memory",
+    remedy=_RAISE.format("JOURNEYMAN_SANDBOX_MEMORY_MB"),
+    who="operator",
+)
+_MEMORY = always(OUT_OF_MEMORY.what, OUT_OF_MEMORY.remedy, OUT_OF_MEMORY.who)
 _PROCESSES = always(
     "it may not start more processes", _RAISE.format("JOURNEYMAN_SANDBOX_PROCESSES"), "operator"
 )
@@ -131,6 +136,7 @@ PATTERNS: Patterns = (
     (r"No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b", _SPACE),
     (r"JavaScript heap out of memory|Cannot allocate memory|OutOfMemoryError: Java heap", _MEMORY),
     (r"fatal error: runtime: (?:out of memory|cannot allocate)", _MEMORY),
+    (r"^make(?:\[\d+\])?: \*\*\* .*\] (?:Killed|Error 137)$", _MEMORY),
     (r"fork: (?:retry: )?Resource temporarily unavailable|can't start new thread", _PROCESSES),
     (r"[Aa]ddress already in use|\bEADDRINUSE\b", _PORT),
     # network
