@@ -57,6 +57,7 @@ def recorded(name: str, exit_code: int, code: CodeUnderTest = OWN) -> CheckResul
         ("pip-requires-python", 1, "the project wants Python >=3.99"),
         ("pip-denied", 1, "the network refused a host"),
         ("curl-denied", 56, "the network refused a host"),
+        ("mypy-package", 1, "the Python package freezegun-x is not installed"),
         ("make-tool", 2, "a command it needs is missing: no-such-tool"),
         ("bash-tool", 127, "a command it needs is missing: no-such-tool"),
         ("sh-tool", 127, "a command it needs is missing: no-such-tool"),
@@ -114,6 +115,7 @@ def test_what_is_missing_is_the_environment_s_fault(name: str, exit_code: int, w
         ("pytest-tb-no", 1),
         ("pytest-async", 1),
         ("unittest-mixed", 1),
+        ("mypy-mixed", 1),
         ("bash-own", 127),
         ("node-own", 1),
         ("node-esm-own", 1),
@@ -210,6 +212,28 @@ def test_a_module_is_the_repository_s_own_where_python_would_find_it(
     paths: list[str], module: str, own: bool
 ) -> None:
     assert CodeUnderTest(paths=frozenset(paths)).owns_python(module) is own
+
+
+@pytest.mark.parametrize(
+    ("specifier", "own"),
+    [
+        ("./gone", True),
+        ("@/lib/gone", True),
+        ("components/button", True),
+        ("helpers", True),
+        ("express", False),
+        ("@acme/utils", False),
+        ("/workspace/node_modules/express/index.js", False),
+    ],
+)
+def test_an_import_is_of_the_repository_s_own_file_where_it_would_be_one(specifier: str, own: bool) -> None:
+    paths = {
+        "src/components/button.tsx",
+        "helpers/a.js",
+        "examples/express/app.js",
+        "packages/utils/index.js",
+    }
+    assert CodeUnderTest(paths=frozenset(paths)).owns_node(specifier) is own
 
 
 def test_of_an_output_that_is_cut_what_is_left_must_be_explained() -> None:

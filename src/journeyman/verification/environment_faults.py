@@ -46,6 +46,7 @@ _OTHER_HEADS = tuple(
         r"^---- \S.* stdout ----$",  # cargo
         r"^\s*--- FAIL: .+$",  # go
         r"^FAIL\s+\S+ \[(?:setup|build) failed\]$",
+        r"^\S+\.pyi?:\d+(?::\d+)?: error: .*$",  # mypy
     )
 )
 _TAP = re.compile(r"(?m)^ +failureType: '(?!subtestsFailed)")

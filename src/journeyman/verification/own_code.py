@@ -136,9 +136,7 @@ class CodeUnderTest:
     @cached_property
     def _node_roots(self) -> frozenset[str]:
         """What an import from the root of the sources (`baseUrl`) may begin with."""
-        return frozenset(
-            part for path in self.paths for part in path.split("/")[:-1] if part != "node_modules"
-        )
+        return frozenset(path.removeprefix("src/").partition("/")[0] for path in self.paths)
 
     def _directories_of(self, names: Iterable[str]) -> Iterator[str]:
         wanted = frozenset(names)

@@ -157,6 +157,7 @@ _GEMS = always("a Ruby gem is not installed: {0}", INSTALL, "maintainer", "bundl
 PATTERNS: Patterns = (
     # Python
     (r"No module named '?([A-Za-z_][\w.]*)", _module),
+    (r"error: Cannot find implementation or library stub for module named \"([\w.]+)\"", _module),
     (r"PackageNotFoundError: No package metadata was found for ([\w.-]+)", _metadata),
     (r"DistributionNotFound: The '([\w.-]+)", _metadata),
     (r"error: unrecognized arguments: (.+)", _plugin_of_option),
