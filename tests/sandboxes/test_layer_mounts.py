@@ -98,6 +98,23 @@ async def test_a_link_in_the_place_of_a_layer_is_never_followed(
     assert os.listdir(outside) == []
 
 
+async def test_a_link_that_comes_and_goes_meanwhile_is_not_followed_either(
+    jails: LocalSandboxes, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o777)
+    outside.chmod(0o777)
+    spec = layered(tmp_path, make_layer(tmp_path / "layer", "a/b", "c"))
+    attacker = await jails.setup(replace(spec, layers=()))
+    swap = f"while :; do rm -rf a c; ln -s {outside} a; ln -s {outside} c; rm -f a c; mkdir -p a/b c; done"
+    running = await attacker.start(["bash", "-c", swap], env={})
+    for _ in range(8):
+        reader = await jails.setup(replace(spec, writable=False))
+        await reader.cleanup()
+    await running.terminate()
+    assert os.listdir(outside) == []
+
+
 async def test_what_the_tree_itself_holds_at_the_place_wins(jails: LocalSandboxes, tmp_path: Path) -> None:
     spec = layered(tmp_path, make_layer(tmp_path / "layer", "vendor", "build", "dist"))
     (spec.tree / "vendor").mkdir()

@@ -12,11 +12,6 @@ import _ctypes
 import posix
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
-
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 MS_REC, MS_PRIVATE, MS_RELATIME = 0x4000, 0x40000, 1 << 21
@@ -35,9 +30,8 @@ def main() -> None:
     if tree == PROBE:
         mount_overlay(scratch + b"/tmp", scratch, PROBE, 0)
         return
-    workspace = posix.open(tree, DIRECTORY)
     place = scratch + b"/workspace"
-    bind(workspace, place)
+    call("mount", tree, place, None, MS_BIND | MS_REC, None)
     roots = {b"workspace": posix.open(place, DIRECTORY), b"home": posix.open(scratch + b"/home", DIRECTORY)}
     while groups:
         lower, name, root, count = groups[:4]
@@ -91,7 +85,8 @@ def mount_directory(merged: int, root: int, target: bytes, user: int) -> None:
     if place is None:
         return
     source = open_below(merged, target)
-    bind(source, b"/proc/self/fd/%d" % place)
+    # Fails where an agent removes the directory at this moment: then it is left out like any other.
+    succeeds("mount", b"/proc/self/fd/%d" % source, b"/proc/self/fd/%d" % place, None, MS_BIND | MS_REC, None)
     posix.close(source)
     posix.close(place)
 
@@ -137,10 +132,6 @@ def parts(path: bytes) -> list[bytes]:
     return [name for name in path.split(b"/") if name]
 
 
-def bind(source: int, target: bytes) -> None:
-    call("mount", b"/proc/self/fd/%d" % source, target, None, MS_BIND | MS_REC, None)
-
-
 def make_read_only(place: bytes) -> None:
     """The tree alone, not what is mounted in it; other flags may not be taken away in a user namespace."""
     flags = posix.statvfs(place).f_flag
@@ -149,15 +140,15 @@ def make_read_only(place: bytes) -> None:
 
 
 def call(name: str, *arguments: "int | bytes | None") -> None:
+    if not succeeds(name, *arguments):
+        shown = b" ".join(word for word in arguments if isinstance(word, bytes))
+        succeeds("perror", b"layers: %s %s" % (name.encode(), shown))
+        posix._exit(1)
+
+
+def succeeds(name: str, *arguments: "int | bytes | None") -> bool:
     library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
-    if _ctypes.call_function(_ctypes.dlsym(library, name), arguments) != 0:
-        fail(library, name, arguments)
-
-
-def fail(library: int, name: str, arguments: "Sequence[int | bytes | None]") -> "NoReturn":
-    shown = b" ".join(word for word in arguments if isinstance(word, bytes))
-    _ctypes.call_function(_ctypes.dlsym(library, "perror"), (b"layers: %s %s" % (name.encode(), shown),))
-    posix._exit(1)
+    return bool(_ctypes.call_function(_ctypes.dlsym(library, name), arguments) == 0)
 
 
 def read_plan(descriptor: int) -> bytes:
