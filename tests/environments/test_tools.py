@@ -9,6 +9,9 @@ import pytest
 
 from journeyman.environments.plan import ToolNeed
 from journeyman.environments.tools import InstalledTool, Tools, choose
+from journeyman.sandboxes.base import SandboxSpec
+from journeyman.sandboxes.local import LocalSandboxes
+from journeyman.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/toolchains-in-the-sandbox.md"
 PLACES = re.findall(r"^\| [^|]+ \| `~/([^`]+)` \|$", PAGE.read_text(), re.MULTILINE)
@@ -184,6 +187,22 @@ async def test_the_toolchain_that_rustup_itself_uses_is_found() -> None:
     found = await Tools(os.environ["PATH"], Path.home()).find([need("cargo")])
     assert (found.tools[0].bin / "rustc").is_file()
     assert all(".cargo" not in path.parts for path in found.shown)
+
+
+@pytest.mark.skipif(not shutil.which("rustup"), reason="needs rustup")
+async def test_a_jail_that_is_shown_a_tool_can_run_it_and_sees_nothing_beside_it(tmp_path: Path) -> None:
+    found = await Tools(os.environ["PATH"], Path.home()).find([need("cargo")])
+    (tmp_path / "tree").mkdir()
+    jails = LocalSandboxes(Settings(home=tmp_path / "home", sandbox_memory_mb=2048))
+    spec = SandboxSpec(order_id="wo-00000000", tree=tmp_path / "tree", shown=found.shown)
+    try:
+        sandbox = await jails.setup(spec)
+        said = await sandbox.execute_command(f"PATH={found.path[0]}:$PATH cargo --version", timeout=60)
+        assert (said.exit_code, said.output.split()[:2]) == (0, ["cargo", found.tools[0].version])
+        beside = await sandbox.execute_command(["ls", "-A", str(Path.home())], timeout=60)
+        assert set(beside.output.split()) <= {".rustup", ".pyenv"}
+    finally:
+        await jails.close()
 
 
 def test_the_page_names_places() -> None:

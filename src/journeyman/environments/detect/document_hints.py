@@ -13,6 +13,7 @@ _TARGET = re.compile(
 )
 _ASSIGNED = re.compile(r"^(\w+)[ \t]*[:?]?=[ \t]*([^\n#$]*?)[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 _USED = re.compile(r"\$[({](\w+)[)}]")
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _DOCUMENT = re.compile(r"(?:^|/)(?:README|CONTRIBUTING)(?:\.\w+)?$", re.IGNORECASE)
 _TESTING = re.compile(
     r"(?:\./)?(?:(?:(?:uv|poetry|pdm|hatch|pipenv) run )?(?:python3? -m )?(?:pytest|tox|nox|unittest)\b"
@@ -27,12 +28,11 @@ _MAX_FROM_ONE = 20
 
 
 def of_makefiles(project: Project) -> Iterator[SeenCommand]:
-    for name in ("GNUmakefile", "makefile", "Makefile"):
-        for directory in project.directories_with(name):
-            if directory.count("/") > 1:
-                break
-            path = posixpath.join(directory, name)
-            yield from _of_makefile(path, project.text(path), directory)
+    found = [
+        path for path in project.contents if posixpath.basename(path) in _MAKEFILES and path.count("/") <= 2
+    ]
+    for path in sorted(found, key=lambda path: (path.count("/"), path)):
+        yield from _of_makefile(path, project.text(path), posixpath.dirname(path))
 
 
 def _of_makefile(path: str, text: str, directory: str) -> Iterator[SeenCommand]:

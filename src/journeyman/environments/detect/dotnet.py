@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 
 from journeyman.environments.detect.found import Detected, Hints, there, under, workdir_of
+from journeyman.environments.detect.listing import paths_below
 from journeyman.environments.detect.pins import pinned
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
 from journeyman.environments.project import Project
@@ -29,7 +30,7 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     own = [name for name in names if name.endswith(_PROJECTS)]
     if not solutions and not own:
         return None
-    projects = [path for path in project.paths if path.endswith(_PROJECTS) and _is_below(path, directory)]
+    projects = [path for path in paths_below(project, directory) if path.endswith(_PROJECTS)]
     if not solutions:
         projects = [under(directory, name) for name in own]
     # With several in one directory the command line refuses to choose.
@@ -68,10 +69,6 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
         ),
         members=tuple(place for place in places if place != directory),
     )
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return not directory or path.startswith(f"{directory}/")
 
 
 def _sdk(project: Project, directory: str, projects: list[str], why: str) -> ToolNeed:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from journeyman.environments.detect.found import Detected, Hints, there, under, workdir_of
+from journeyman.environments.detect.listing import paths_below
 from journeyman.environments.detect.pins import pinned
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
 from journeyman.environments.project import Project
@@ -44,7 +45,7 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
 def _maven(project: Project, directory: str) -> Detected:
     modules = tuple(_modules(project, directory))
     poms = [under(one, "pom.xml") for one in (directory, *modules)]
-    has_wrapper = "mvnw" in project.names(directory)
+    has_wrapper = project.has(under(directory, "mvnw"))
     java = pinned(project, directory, "java") or _minimum(project, poms, _RELEASE)
     tools = [java] if has_wrapper else [java, ToolNeed(tool="mvn", version="", said_in=poms[0])]
     return Detected(
@@ -108,7 +109,7 @@ def _maven_install(
 
 def _one_test_class_each(project: Project, modules: tuple[str, ...]) -> list[str]:
     found: dict[str, str] = {}
-    for path in project.paths:
+    for path in paths_below(project, modules[0]):
         if match := _TEST_CLASS.search(path):
             module = path[: match.start()].strip("/") if "src/test" in path else ""
             if module in modules and not match[1].startswith("Abstract"):
@@ -124,7 +125,7 @@ def _with_maven(arguments: str, has_wrapper: bool) -> str:
 
 
 def _maven_check(project: Project, directory: str, *, has_wrapper: bool) -> Check:
-    has_tests = any(_TEST_CLASS.search(path) for path in project.paths if path.startswith(directory))
+    has_tests = any(_TEST_CLASS.search(path) for path in paths_below(project, directory))
     check = Check(
         name="mvn test" if has_tests else "mvn compile",
         kind="test" if has_tests else "build",
@@ -196,11 +197,12 @@ def _gradle(project: Project, directory: str) -> Detected:
 
 
 def _gradle_members(project: Project, directory: str) -> Iterator[str]:
-    for name in _GRADLE_FILES[2:]:
-        for place in project.directories_with(name):
-            is_below = place != directory and (not directory or place.startswith(f"{directory}/"))
-            if is_below and not project.names(place) & set(_GRADLE_FILES[:2]):
-                yield place
+    below = paths_below(project, directory)
+    scripts = (path for path in below if posixpath.basename(path) in _GRADLE_FILES[2:])
+    for place in dict.fromkeys(map(posixpath.dirname, scripts)):
+        has_settings = any(project.has(under(place, one)) for one in _GRADLE_FILES[:2])
+        if place != directory and not has_settings:
+            yield place
 
 
 def _gradle_install(program: str, directory: str, why: str) -> Iterator[InstallCommand]:

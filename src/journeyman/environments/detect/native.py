@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from journeyman.environments.detect.found import Detected, Hints, there, under, workdir_of
+from journeyman.environments.detect.listing import paths_below
 from journeyman.environments.detect.pins import pinned
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
 from journeyman.environments.project import Project
@@ -123,7 +124,7 @@ def _is_made(project: Project, directory: str) -> bool:
 
 
 def _has_sources(project: Project, directory: str) -> bool:
-    return any(path.endswith(_SOURCES) for path in project.paths if _is_below(path, directory))
+    return any(path.endswith(_SOURCES) for path in paths_below(project, directory))
 
 
 def _is_used(system: str, hints: Hints) -> bool:
@@ -149,7 +150,7 @@ def _ignoring(build: str) -> str:
 
 def _cmake(project: Project, directory: str, hints: Hints) -> Detected:
     build = _build_directory(project, directory)
-    files = [path for path in project.paths if path.endswith("CMakeLists.txt") and _is_below(path, directory)]
+    files = [path for path in paths_below(project, directory) if path.endswith("CMakeLists.txt")]
     text = "\n".join(project.text(path) for path in files)
     main = under(directory, "CMakeLists.txt")
     options = "".join(f" -D{name}=ON" for name in _test_options(text, hints))
@@ -194,10 +195,6 @@ def _cmake_need(project: Project, directory: str, main: str) -> ToolNeed:
     return pinned(project, directory, "cmake") or said
 
 
-def _is_below(path: str, directory: str) -> bool:
-    return not directory or path.startswith(f"{directory}/")
-
-
 def _test_options(text: str, hints: Hints) -> list[str]:
     """Options that are off and build the project's tests; a name that says less counts where CI turns it on.
 
@@ -219,7 +216,7 @@ def _meson(project: Project, directory: str) -> Detected:
     build, main = _build_directory(project, directory), under(directory, "meson.build")
     workdir = workdir_of(directory)
     wrap = re.compile(rf"{re.escape(under(directory, 'subprojects'))}/[^/]+\.wrap")
-    wraps = [path for path in project.paths if wrap.fullmatch(path)]
+    wraps = [path for path in paths_below(project, under(directory, "subprojects")) if wrap.fullmatch(path)]
     setup = f"meson setup {build}"
     check = Check(
         name="meson compile",
@@ -282,7 +279,7 @@ def _autotools(project: Project, directory: str) -> Detected:
 
 def _template_target(project: Project, directory: str) -> str:
     """A configure script written by hand makes its make file from one that is named so."""
-    return _make_target(project, directory) or ("test" if "Makefile.in" in project.names(directory) else "")
+    return _make_target(project, directory) or ("test" if _has(project, directory, "Makefile.in") else "")
 
 
 def _make(project: Project, directory: str) -> Detected:

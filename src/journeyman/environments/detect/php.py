@@ -26,7 +26,7 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
         note = f"{path} is not valid JSON, so nothing is known of the package."
         return Detected(ecosystem="PHP (Composer)", directory=directory, notes=(note,))
     lock = under(directory, "composer.lock")
-    is_vendored = any(one.startswith(under(directory, "vendor/")) for one in project.paths)
+    is_vendored = "vendor/" in project.names(directory)
     install = InstallCommand(
         command="composer install --no-interaction --no-progress",
         why=lock if project.has(lock) else path,

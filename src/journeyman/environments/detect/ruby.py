@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from journeyman.environments.detect.found import Detected, Hints, SeenCommand, there, under, workdir_of
+from journeyman.environments.detect.listing import paths_below
 from journeyman.environments.detect.pins import pinned
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
 from journeyman.environments.project import Project
@@ -97,7 +98,7 @@ def _checks(project: Project, directory: str, hints: Hints, *, has_gemfile: bool
 def _test_command(project: Project, directory: str, hints: Hints) -> tuple[str, str, str] | None:
     """Name, command without Bundler, and where it is said."""
     prefix = f"{directory}/" if directory else ""
-    below = [path[len(prefix) :] for path in project.paths if path.startswith(prefix)]
+    below = [path[len(prefix) :] for path in paths_below(project, directory)]
     has_specs = any(_SPEC_FILE.match(path) for path in below)
     has_tests = any(_TEST_FILE.match(path) for path in below)
     if said := _said(hints, workdir_of(directory)):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from journeyman.environments.detect.found import Detected, Hints, there, under, workdir_of
+from journeyman.environments.detect.listing import paths_below
 from journeyman.environments.plan import Check, InstallCommand, ToolNeed
 from journeyman.environments.project import Project
 
@@ -84,7 +85,8 @@ def _members(project: Project, directory: str, manifest: Mapping[str, Any]) -> I
         if isinstance(dependency, dict) and isinstance(dependency.get("path"), str)
     ]
     found = 0
-    for crate in project.directories_with("Cargo.toml"):
+    crates = (path for path in paths_below(project, directory) if path.endswith("/Cargo.toml"))
+    for crate in map(posixpath.dirname, crates):
         inner = posixpath.relpath(crate or ".", directory or ".")
         if inner == "." or inner.startswith("..") or found >= _MAX_MEMBERS:
             continue
