@@ -74,6 +74,25 @@ def test_each_python_package_is_tested_in_its_own_virtual_environment() -> None:
     assert 'PATH="/workspace/services/api/.venv/bin:$PATH"' in second.probe
 
 
+def test_requirements_of_a_script_that_nothing_checks_are_not_installed() -> None:
+    files = {"package.json": package(scripts={"test": "x"}), "tools/sync/requirements.txt": "requests\n"}
+    environment = detect_environment(tree(files))
+    assert (environment.install, environment.ecosystems) == ((), ("Node (npm)",))
+
+
+def test_an_application_that_nothing_checks_is_installed_for_those_who_work_on_it() -> None:
+    assert "requirements.txt" in installs(detect_environment(tree({"requirements.txt": "requests\n"})))
+    assert "requirements.txt" in installs(
+        detect_environment(tree({"backend/requirements.txt": "requests\n"}))
+    )
+
+
+def test_tests_of_taken_over_code_do_not_make_a_project_one_in_python() -> None:
+    files = {"CMakeLists.txt": "enable_testing()\n", "tests/unity/auto/test_parse.py": PYTEST_STYLE}
+    assert "pytest" not in commands(detect_environment(tree(files)))
+    assert "pytest" in commands(detect_environment(tree(files | {"tests/test_all.py": PYTEST_STYLE})))
+
+
 def test_one_package_below_the_root_has_its_tools_in_the_path() -> None:
     files = {"backend/requirements.txt": "pytest\n", "backend/tests/test_a.py": PYTEST_STYLE}
     environment = detect_environment(tree(files))

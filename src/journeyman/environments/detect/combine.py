@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from journeyman.environments.detect import node, python
+from journeyman.environments.detect import dotnet, go, java, native, node, php, python, ruby, rust
+from journeyman.environments.detect.ci_hints import read_hints
 from journeyman.environments.detect.found import Detected, Hints, there
 from journeyman.environments.detect.packages import MAX_PACKAGES, find_packages, is_aside
 from journeyman.environments.plan import Check, Environment
@@ -18,17 +19,29 @@ from journeyman.environments.project import Project
 
 Ecosystem = Callable[[Project, str, Hints], Detected | None]
 
-ECOSYSTEMS: tuple[Ecosystem, ...] = (python.detect, node.detect)
+ECOSYSTEMS: tuple[Ecosystem, ...] = (
+    python.detect,
+    node.detect,
+    rust.detect,
+    go.detect,
+    java.detect,
+    ruby.detect,
+    php.detect,
+    dotnet.detect,
+    native.detect,
+)
 _ORDER = {"build": 0, "test": 1, "types": 2, "lint": 3}
 _MAKE_TARGET = re.compile(r"^(test|check)\s*:(?!=)", re.MULTILINE)
+_MAKE = "make"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
 def detect_environment(
     project: Project, hints: Hints | None = None, ecosystems: Sequence[Ecosystem] = ECOSYSTEMS
 ) -> Environment:
-    found, notes = _find(project, hints or Hints(), ecosystems)
-    return _joined(project, found, notes)
+    read, unread = (hints, ()) if hints else read_hints(project)
+    found, notes = _find(project, read, ecosystems)
+    return _joined(project, found, [*notes, *unread])
 
 
 def checks_for(
@@ -65,7 +78,10 @@ def _with_parents(directory: str) -> Iterator[str]:
 def _find(
     project: Project, hints: Hints, ecosystems: Sequence[Ecosystem]
 ) -> tuple[list[Detected], list[str]]:
-    """Ask every ecosystem in every package; a workspace answers for its members."""
+    """Ask every ecosystem in every package; a workspace answers for its members.
+
+    Below the root a package that nothing checks is a script with requirements, and is not installed.
+    """
     directories, found, notes = find_packages(project), [], []
     if len(directories) > MAX_PACKAGES:
         notes.append(
@@ -81,7 +97,19 @@ def _find(
                 found.append(detected)
                 members |= set(detected.members)
     found.sort(key=lambda one: (one.directory.count("/") + bool(one.directory), one.directory))
-    return found, notes
+    checked = any(one.checks for one in found)
+    kept = (one for one in found if one.checks or not (one.directory and checked))
+    return [one for one in kept if not _only_calls_others(one, found)], notes
+
+
+def _only_calls_others(one: Detected, found: list[Detected]) -> bool:
+    """A make file beside a package that has tests of its own mostly calls those."""
+    return one.ecosystem == _MAKE and any(
+        other.ecosystem != _MAKE
+        and f"{one.directory}/".startswith(f"{other.directory}/" if other.directory else "")
+        and any(check.kind == "test" for check in other.checks)
+        for other in found
+    )
 
 
 def _joined(project: Project, found: list[Detected], notes: list[str]) -> Environment:

@@ -26,7 +26,7 @@ _ASIDE = re.compile(
     | _*fixtures?_* | _*tests?_* | test[-_]?(?:data|cases|fixtures) | spec | testing | e2e
     | (?:[^/]*[-_])?(?:examples?|templates?|samples?|demos?|benchmarks?) | bench
     | boilerplates? | starters? | playgrounds? | docs? | documentation | website | snippets | tutorials?
-    | cookbook | assets | [^/]*\{\{[^/]* ) (?:/|$)
+    | cookbook | assets | contrib | support | misc | [^/]*\{\{[^/]* ) (?:/|$)
     """
 )
 

@@ -26,12 +26,18 @@ _KEY_FILES = (
     *("pyproject.toml", "setup.py", "setup.cfg", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile"),
     *("Pipfile.lock", "tox.ini", "tox.toml", "noxfile.py", "hatch.toml", ".python-version"),
 )
-_WANTED_BY_CHECKERS = ("ruff", "flake8", "mypy", "pyright")
+_OTHERS_MANIFEST = re.compile(
+    r"CMakeLists\.txt|meson\.build|configure(?:\.ac)?|Cargo\.toml|go\.mod|pom\.xml|build\.gradle(?:\.kts)?|Gemfile"
+    r"|composer\.json|package\.json|.*\.(?:sln|slnx|csproj)|(?:GNU)?[Mm]akefile"
+)
 
 
 def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     names = project.names(directory)
     tests = test_files(project, directory)
+    if not names & _MANIFESTS and any(map(_OTHERS_MANIFEST.fullmatch, names)):
+        # Test files deep in a project of another language came with something that it took over.
+        tests = tuple(path for path in tests if path.count("/") <= 1)
     if not tests and not names & _MANIFESTS and not _has_requirements(names):
         return None
     manifest = read_manifest(project, directory)
