@@ -151,6 +151,9 @@ def test_a_workspace_of_uv_is_installed_once_and_each_package_is_tested() -> Non
     assert "--all-packages" in installs(environment)
     assert list(commands(environment)) == ["libs/a: pytest", "libs/b: pytest"]
     assert all(check.command == "python -m pytest" for check in environment.checks)
+    own = PYPROJECT.format("a") + '[dependency-groups]\nunit = []\ntesting = ["pytest"]\n'
+    grouped = detect_environment(tree(files | {"libs/a/pyproject.toml": own}))
+    assert "--all-packages --no-default-groups --group test --group testing" in installs(grouped)
     configured = files | {"pyproject.toml": UV_ROOT + '[tool.pytest.ini_options]\naddopts = "-ra"\n'}
     assert list(commands(detect_environment(tree(configured)))) == ["pytest"]
 

@@ -57,6 +57,8 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     )
     pinned, pinned_in = _pinned(project, directory)
     members = _members(project, directory, manifest, hints) if lock and lock.tool == "uv" else []
+    for one in members:
+        chosen = _joined(chosen, _of_member(project, one.directory, hints))
     install: tuple[InstallCommand, ...] = ()
     if lock or not chosen.is_empty or manifest.dependencies or manifest.needs_installing:
         install = tuple(install_commands(project, directory, manifest, chosen, lock=lock, pinned=pinned))
@@ -132,6 +134,24 @@ def _members(project: Project, directory: str, manifest: Manifest, hints: Hints)
     places = match_directories(project, directory, [*patterns, *taken_out], "pyproject.toml")
     found = (detect(project, one, hints) for one in places if one != directory)
     return [one for one in found if one]
+
+
+def _of_member(project: Project, directory: str, hints: Hints) -> Selection:
+    manifest = read_manifest(project, directory)
+    needs = read_test_needs(project, directory, manifest)
+    runner = find_runner(project, directory, manifest, needs, hints)
+    package = runner.package if runner else ""
+    return choose(project, directory, manifest, needs, runner=package, checkers=(), is_locked=True)
+
+
+def _joined(whole: Selection, member: Selection) -> Selection:
+    """uv installs a group of any package in the workspace by its name."""
+    return replace(
+        whole,
+        extras=tuple(dict.fromkeys((*whole.extras, *member.extras))),
+        groups=tuple(dict.fromkeys((*whole.groups, *member.groups))),
+        requirements=tuple(dict.fromkeys((*whole.requirements, *member.requirements))),
+    )
 
 
 def _with_members(

@@ -145,7 +145,7 @@ def _uv(manifest: Manifest, chosen: Selection, pretend: str, workdir: str) -> It
     everywhere = " --all-packages" if manifest.tool("uv", "workspace") else ""
     extras = "".join(f" --extra {shlex.quote(one)}" for one in chosen.extras)
     groups = "".join(f" --group {shlex.quote(one)}" for one in chosen.groups)
-    only = " --no-default-groups" if manifest.groups else ""
+    only = " --no-default-groups" if chosen.groups else ""
     yield InstallCommand(
         command=f"{pretend}{path} {sync}{everywhere}{only}{groups}{extras}", why="uv.lock", workdir=workdir
     )
