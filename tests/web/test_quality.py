@@ -40,7 +40,16 @@ def finished(product: Product, tmp_path_factory: pytest.TempPathFactory) -> dict
     }
     for order in orders.values():
         product.finish(order)
-    return orders
+    return {**orders, "repository": _checked(product, places / "b")}
+
+
+def _checked(product: Product, repository: Path) -> str:
+    """A repository whose check found something to attend to."""
+    known = product.request("POST", "/api/repositories", json={"repository_url": str(repository)}).json()
+    repository_id: str = known["repository"]["repository_id"]
+    begun = product.request("POST", f"/api/repositories/{repository_id}/environment/check", json={}).json()
+    product.finish(begun["agent_work_order_id"])
+    return repository_id
 
 
 def test_five_thousand_events_are_drawn_only_where_they_are_seen(
@@ -114,6 +123,8 @@ PAGES = [
     "/orders",
     "/orders?status=cancelled",
     "/orders?page=9",
+    "/repositories",
+    "/repositories/{repository}",
     "/workflows",
     "/workflows/agent_workflow_plan_build_test",
     "/local-forge/pull-requests",

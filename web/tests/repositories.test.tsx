@@ -222,7 +222,7 @@ it("nothing is begun while a check runs", async () => {
 
 it("the composer says the state of the chosen repository and leads to it", async () => {
   renderWith(
-    <RepositoryState url="https://github.com/acme/thing" />,
+    <RepositoryState url="https://github.com/acme/thing" connected={false} />,
     LISTED([repository({ environment_state: "needs_attention", attention: "pytest fails" })]),
   );
   const link = await screen.findByRole("link");
@@ -230,7 +230,7 @@ it("the composer says the state of the chosen repository and leads to it", async
 });
 
 it("a repository that the server does not know is not checked yet", async () => {
-  renderWith(<RepositoryState url="https://github.com/acme/new" />, LISTED([]));
+  renderWith(<RepositoryState url="https://github.com/acme/new" connected />, LISTED([]));
   await screen.findByText(/Not checked yet/);
   expect(screen.queryByRole("link")).toBeNull();
 });

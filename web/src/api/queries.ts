@@ -160,19 +160,6 @@ export const repositoriesQuery = queryOptions({
   refetchInterval: 2 * LIST_MS,
 });
 
-/** The repository at this address, if the server knows it. */
-export const repositoryAtQuery = (repository_url: string) =>
-  queryOptions({
-    queryKey: [...keys.repositories, "at", repository_url],
-    queryFn: async () => {
-      const query = { repository_url, limit: 1 };
-      const page = await unwrap(api.GET("/api/repositories", { params: { query } }));
-      return page.repositories[0] ?? null;
-    },
-    enabled: Boolean(repository_url),
-    refetchInterval: 2 * LIST_MS,
-  });
-
 export const environmentQuery = (id: string) =>
   queryOptions({
     queryKey: keys.environment(id),

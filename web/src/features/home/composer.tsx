@@ -82,7 +82,7 @@ export function Composer() {
         </Button>
       </div>
       <div className="mt-3">
-        <RepositoryState url={connected?.url ?? ""} />
+        <RepositoryState url={fields.repository.trim()} connected={Boolean(connected)} />
       </div>
       {form.problem && <ErrorMessage fault={form.problem} />}
     </Card>

@@ -2,16 +2,18 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { repositoryAtQuery } from "@/api/queries";
+import { repositoriesQuery } from "@/api/queries";
 import { stateLine } from "@/features/repositories/state";
 import { useNow } from "@/lib/now";
 
-export function RepositoryState({ url }: { url: string }) {
-  const { data, isFetched } = useQuery(repositoryAtQuery(url));
+/** `connected`: the repository was verified, whether or not the server knew it before. */
+export function RepositoryState({ url, connected }: { url: string; connected: boolean }) {
+  const { data: page, isFetched } = useQuery(repositoriesQuery);
   const now = useNow();
+  const data = page?.repositories.find(({ repository_url }) => repository_url === url);
   return (
     <p className="min-h-4 truncate text-xs text-muted-foreground">
-      {isFetched && url && (
+      {isFetched && (data || connected) && (
         <>
           {"Environment: "}
           {data ? (
