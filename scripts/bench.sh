@@ -17,7 +17,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 missed=0
-for bench in agent_loop start orders load submit_to_pull_request gateway egress agents environments web; do
+for bench in agent_loop start orders load submit_to_pull_request gateway egress agents environments workspaces web; do
   PYTHONPATH=. .venv/bin/python "bench/$bench.py" "$@" || missed=1
 done
 exit "$missed"

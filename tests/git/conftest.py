@@ -1,11 +1,19 @@
 """The workspaces of both kinds, each on a repository of the test's own."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from journeyman.git.workspaces import Workspace
-from tests.git.repositories import GitSetup, Kind, make_repository
+from tests.git.repositories import GitSetup, Kind, make_repository, unmount_below
+
+
+@pytest.fixture(autouse=True)
+def unmounted(tmp_path: Path) -> Iterator[None]:
+    """Takes the overlays of a test away with it."""
+    yield
+    unmount_below(tmp_path)
 
 
 @pytest.fixture

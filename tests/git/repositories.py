@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Literal
 
 from journeyman.forges.base import Person, Remote
+from journeyman.git.bases import Bases
 from journeyman.git.commits import CommitMessage
 from journeyman.git.mirror import FreshMirror, Mirror
 from journeyman.git.mirrors import Mirrors
+from journeyman.git.overlay import unmount
 from journeyman.git.workspaces import Workspace, Workspaces
 from journeyman.work_orders.repositories import Repository, parse_repository
 
 Kind = Literal["git_branch", "git_worktree"]
 ADA = Person("Ada", "ada@example.org")
 ORDER = "wo-abc12345"
+OVERLAYS = bool(os.environ.get("JOURNEYMAN_TEST_OVERLAYS"))
+"""Set, it lets every test of git have workspaces that are overlays."""
 
 
 def git(directory: Path, *arguments: str | bytes, stdin: bytes | None = None) -> str:
@@ -80,6 +84,8 @@ class GitSetup:
     source: Path
     home: Path
     kind: Kind
+    overlays: bool = OVERLAYS
+    """Whether workspaces are overlays, where this machine can mount them."""
     mirrors: Mirrors = field(init=False)
     workspaces: Workspaces = field(init=False)
 
@@ -89,7 +95,8 @@ class GitSetup:
     def restart(self) -> None:
         """As after a crash: nothing is remembered but what is on disk."""
         self.mirrors = Mirrors(self.home / "mirrors")
-        self.workspaces = Workspaces(self.home / "workspaces")
+        bases = Bases(self.home / "bases") if self.overlays else None
+        self.workspaces = Workspaces(self.home / "workspaces", bases=bases)
 
     async def refresh(self) -> FreshMirror:
         return await self.mirrors.refresh(repository_at(self.source), remote_of(self.source))
@@ -103,6 +110,14 @@ class GitSetup:
             branch=branch or f"journeyman/work-{order_id}",
             base_commit_sha=mirror.resolve("main"),
         )
+
+
+def unmount_below(directory: Path) -> None:
+    """Take away every overlay below a directory."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        place = Path(line.split()[4])
+        if " - overlay " in line and place.is_relative_to(directory):
+            unmount(place)
 
 
 def tracked(mirror: Mirror, revision: str) -> list[str]:

@@ -10,13 +10,14 @@ from journeyman.errors import InvalidRepository
 from journeyman.files.removal import remove_tree
 from journeyman.git.workspaces import Workspace
 from tests.files import traps
-from tests.git.repositories import GitSetup, git, make_repository
+from tests.git.repositories import GitSetup, git, make_repository, unmount_below
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_for_pytest(tmp_path: Path) -> Iterator[None]:
     """Whose own way of removing what a test wrote is not made for this."""
     yield
+    unmount_below(tmp_path)
     remove_tree(tmp_path)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.git.mirror import Mirror
+from journeyman.git.overlay import unmount
 from journeyman.git.workspaces import Workspace
 from journeyman.sandboxes.identity import jail_uid
 from tests.git.repositories import ADA, ORDER, GitSetup, commit_files, git, message, status, tracked
@@ -195,6 +196,7 @@ async def test_a_lost_workspace_comes_back_with_what_was_not_committed(
     (workspace.tree / "readme.md").unlink()
     assert await workspace.snapshot() is not None
     expected = files(workspace)
+    unmount(workspace.tree)
     shutil.rmtree(workspace.tree)
     git_setup.restart()
     again = await git_setup.open()

@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ from journeyman.git.trees import walk
 
 _STAT = struct.Struct(">10I")
 """ctime, its ns, mtime, its ns, device, inode, mode, user, group, size: as git's index has them."""
+_OWNER_AT = 28
+"""Bytes of an entry before its user."""
 _EXTENDED = 0x4000
 _32_BITS = 0xFFFFFFFF
 
@@ -31,14 +33,22 @@ def change_owner(tree: Path, index: Path, uid: int, *, hash_bytes: int, below: b
     for directory in walk(tree, skip=lambda path: not _is_on_the_way(path + b"/", inside)):
         if not (directory.path + b"/").startswith(inside):
             continue
-        os.chown(directory.descriptor, uid, uid)
+        if os.fstat(directory.descriptor).st_uid != uid:
+            os.chown(directory.descriptor, uid, uid)
         for entry in directory.entries:
             with suppress(FileNotFoundError):  # an agent's process may still be running
-                os.chown(entry.name, uid, uid, dir_fd=directory.descriptor, follow_symlinks=False)
-                facts[directory.path_of(entry).removeprefix(inside)] = os.stat(
-                    entry.name, dir_fd=directory.descriptor, follow_symlinks=False
-                )
+                found = _chown(entry.name, directory.descriptor, uid)
+                facts[directory.path_of(entry).removeprefix(inside)] = found
     _rewrite(index, hash_bytes, lambda entry: _refreshed(entry, facts.get(entry.path)))
+
+
+def owned_by(index: Path, uid: int, *, hash_bytes: int) -> None:
+    """Let every file of an index belong to a user."""
+    content = index.read_bytes()
+    result, owner = bytearray(content[:-hash_bytes]), struct.pack(">2I", uid, uid)
+    for offset in _offsets(content, hash_bytes):
+        result[offset + _OWNER_AT : offset + _OWNER_AT + 8] = owner
+    _replace(index, _signed(result, hash_bytes))
 
 
 def mark_unchanged(
@@ -77,36 +87,55 @@ def _refreshed(entry: _Entry, now: os.stat_result | None) -> os.stat_result | No
     return now if (entry.mtime, entry.inode, entry.size) == found else None
 
 
+def _chown(name: str, directory: int, uid: int) -> os.stat_result:
+    """The file as it is afterwards. In an overlay each change of an owner would cost a copy of the file."""
+    found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    if (found.st_uid, found.st_gid) == (uid, uid):
+        return found
+    os.chown(name, uid, uid, dir_fd=directory, follow_symlinks=False)
+    return os.stat(name, dir_fd=directory, follow_symlinks=False)
+
+
 def _rewrite(index: Path, hash_bytes: int, update: Callable[[_Entry], os.stat_result | None]) -> None:
-    content = _with_new_stat(index.read_bytes(), hash_bytes, update)
-    fresh = index.with_name("index.fresh")
-    fresh.write_bytes(content)
-    shutil.copystat(index, fresh)  # git compares its time with those of the files
-    os.replace(fresh, index)
-
-
-def _with_new_stat(
-    content: bytes, hash_bytes: int, update: Callable[[_Entry], os.stat_result | None]
-) -> bytes:
-    signature, version, count = struct.unpack_from(">4sII", content)
-    assert signature == b"DIRC"
-    assert version in (2, 3)
+    content = index.read_bytes()
     result = bytearray(content[:-hash_bytes])
-    offset = 12
-    for _ in range(count):
+    for offset in _offsets(content, hash_bytes):
         blob_at = offset + _STAT.size
         flags_at = blob_at + hash_bytes
-        (flags,) = struct.unpack_from(">H", result, flags_at)
+        (flags,) = struct.unpack_from(">H", content, flags_at)
         name_at = flags_at + (4 if flags & _EXTENDED else 2)
-        name_end = result.index(b"\0", name_at)
-        _, _, seconds, nanoseconds, device, inode, mode, _, _, size = _STAT.unpack_from(result, offset)
-        blob = bytes(result[blob_at:flags_at]).hex()
-        now = update(_Entry(bytes(result[name_at:name_end]), blob, (seconds, nanoseconds), inode, size))
+        path = content[name_at : content.index(b"\0", name_at)]
+        _, _, seconds, nanoseconds, device, inode, mode, _, _, size = _STAT.unpack_from(content, offset)
+        blob = content[blob_at:flags_at].hex()
+        now = update(_Entry(path, blob, (seconds, nanoseconds), inode, size))
         if now is not None:
             times = (*divmod(now.st_ctime_ns, 10**9), *divmod(now.st_mtime_ns, 10**9))
             inode, size, owner = now.st_ino & _32_BITS, now.st_size & _32_BITS, (now.st_uid, now.st_gid)
             _STAT.pack_into(result, offset, *times, device, inode, mode, *owner, size)
-        offset += ((name_end - offset) // 8 + 1) * 8
+    _replace(index, _signed(result, hash_bytes))
+
+
+def _offsets(content: bytes, hash_bytes: int) -> Iterator[int]:
+    """Where the entries of an index begin."""
+    signature, version, count = struct.unpack_from(">4sII", content)
+    assert signature == b"DIRC"
+    assert version in (2, 3)
+    offset = 12
+    for _ in range(count):
+        yield offset
+        flags_at = offset + _STAT.size + hash_bytes
+        name_at = flags_at + (4 if content[flags_at] & (_EXTENDED >> 8) else 2)
+        offset += ((content.index(b"\0", name_at) - offset) // 8 + 1) * 8
+
+
+def _signed(content: bytearray, hash_bytes: int) -> bytes:
     digest = hashlib.sha1(usedforsecurity=False) if hash_bytes == 20 else hashlib.sha256()
-    digest.update(result)
-    return bytes(result) + digest.digest()
+    digest.update(content)
+    return bytes(content) + digest.digest()
+
+
+def _replace(index: Path, content: bytes) -> None:
+    fresh = index.with_name("index.fresh")
+    fresh.write_bytes(content)
+    shutil.copystat(index, fresh)  # git compares its time with those of the files
+    os.replace(fresh, index)

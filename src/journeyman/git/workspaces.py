@@ -14,11 +14,13 @@ from typing import Literal
 from journeyman.errors import Conflict, InvalidInput
 from journeyman.files.removal import remove_tree
 from journeyman.files.trash import TRASH, Trash
+from journeyman.git.bases import Base, Bases
 from journeyman.git.checkouts import Checkouts
 from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.mirror import Mirror
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED
+from journeyman.git.overlay import mount_overlay, unmount
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import ORDERS, REMOTE_BRANCHES, SNAPSHOTS, checked_commit
 from journeyman.git.run import GitResult, run_git
@@ -39,8 +41,10 @@ class _Start:
 
 
 class Workspaces:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, bases: Bases | None = None) -> None:
+        """`bases`: shared checkouts, on which workspaces are overlays where the server may mount."""
         self._directory = directory.absolute()
+        self._bases = bases
         self.trash = Trash(self._directory / TRASH)
         self._locks: dict[str, FileLock] = {}
         self.checkouts = Checkouts(self._directory / ".checkouts", discard=self.trash.put)
@@ -78,7 +82,7 @@ class Workspaces:
         )
         async with workspace.locked():
             start = await _start(workspace)
-            is_filled = self.exists(order_id) and workspace.tree.is_dir()
+            is_filled = self.exists(order_id) and await asyncio.to_thread(self._is_there, workspace)
             if is_filled and workspace.index.path.exists():
                 workspace.point_own_branch(start.head)
                 await workspace.submodules.fill(start.head)
@@ -89,7 +93,7 @@ class Workspaces:
             if is_filled:  # only our git directory was lost; the files are the agent's work
                 await workspace.index.git("read-tree", start.head)
             else:
-                await _fill(workspace, start)
+                await self._fill(workspace, start)
             await workspace.submodules.fill(start.head)
             workspace.ready.touch()
         return workspace
@@ -112,6 +116,8 @@ class Workspaces:
         """Throw away what processes that were killed left of their own."""
         for path in self.checkouts.leftovers():
             self.trash.put(path)
+        if self._bases is not None:
+            self._bases.evict({_base_of(self._directory_of(one)) for one in self.found()}, self.trash.put)
 
     def _directory_of(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):
@@ -127,7 +133,38 @@ class Workspaces:
         directory = self._directory_of(order_id)
         if (directory / "git").is_symlink():  # to the few files of a worktree, in the mirror
             await asyncio.to_thread(remove_tree, (directory / "git").readlink())
+        await asyncio.to_thread(unmount, directory / "tree")
         self.trash.put(directory)
+
+    def _is_there(self, workspace: Workspace) -> bool:
+        """Whether the files are there; an overlay that a restart of the machine took is mounted again."""
+        directory = workspace.tree.parent
+        if not (name := _base_of(directory)) or os.path.ismount(workspace.tree):
+            return workspace.tree.is_dir()
+        base = self._bases.find(name) if self._bases is not None else None
+        if base is None:
+            return False
+        _mount(workspace, base)
+        return True
+
+    async def _fill(self, workspace: Workspace, start: _Start) -> None:
+        """Check out the snapshot, or the head. The index is the head's either way: nothing is committed."""
+        index, uid = workspace.index, jail_uid(workspace.order_id)
+        hash_bytes = len(workspace.base_commit_sha) // 2
+        base = await self._bases.get(workspace.mirror, start.head) if self._bases and uid else None
+        if base is not None and uid is not None:
+            await asyncio.to_thread(_mount, workspace, base)
+            await asyncio.to_thread(base.copy_index, index.path, uid, hash_bytes=hash_bytes)
+        if base is None or start.snapshot:
+            await index.write_files("read-tree", "--reset", "-u", start.snapshot or start.head)
+        if start.snapshot:
+            await index.write_files("read-tree", "-m", start.head)
+        (workspace.tree / ".git").write_text(f"gitdir: {workspace.git_dir}\n")
+        if uid is not None and (base is None or start.snapshot):
+            await asyncio.to_thread(change_owner, workspace.tree, index.path, uid, hash_bytes=hash_bytes)
+        elif uid is not None:
+            os.chown(workspace.tree / ".git", uid, uid)
+        await workspace.fill_lfs(start.snapshot or start.head)
 
 
 async def _start(workspace: Workspace) -> _Start:
@@ -201,16 +238,19 @@ def _lay_out(directory: Path, workspace: Workspace, head: str) -> None:
             os.chmod(os.path.join(below, name), 0o644)
 
 
-async def _fill(workspace: Workspace, start: _Start) -> None:
-    """Check out the snapshot, or the head. The index is the head's either way: nothing is committed."""
-    index = workspace.index
-    await index.write_files("read-tree", "--reset", "-u", start.snapshot or start.head)
-    if start.snapshot:
-        await index.write_files("read-tree", "-m", start.head)
-    (workspace.tree / ".git").write_text(f"gitdir: {workspace.git_dir}\n")
-    uid = jail_uid(workspace.order_id)
-    if uid is not None:
-        await asyncio.to_thread(
-            change_owner, workspace.tree, index.path, uid, hash_bytes=len(workspace.base_commit_sha) // 2
-        )
-    await workspace.fill_lfs(start.snapshot or start.head)
+def _mount(workspace: Workspace, base: Base) -> None:
+    directory, uid = workspace.tree.parent, jail_uid(workspace.order_id)
+    assert uid is not None
+    for name in ("upper", "work", "tree"):
+        (directory / name).mkdir(exist_ok=True)
+    os.chown(directory / "upper", uid, uid)
+    (directory / "base").write_text(base.name)
+    mount_overlay(base.tree, directory / "upper", directory / "work", workspace.tree, uid=uid)
+
+
+def _base_of(directory: Path) -> str:
+    """The name of the base that a workspace is an overlay on; empty for a full checkout."""
+    try:
+        return (directory / "base").read_text()
+    except FileNotFoundError:
+        return ""
