@@ -70,6 +70,7 @@ from journeyman.gateway.gateway import Gateway
 from journeyman.gateway.ledger import Ledger
 from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
+from journeyman.git.bases import Bases
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.migrations import upgrade
@@ -110,7 +111,9 @@ class SharedParts:
         return SmallModel(self.gateway, self.settings.small_model) if self.settings.small_model else None
 
     def open_workspaces(self) -> OpenWorkspaces:
-        on_disk = Workspaces(self.settings.home / "workspaces")
+        is_overlaid = self.settings.workspaces == "overlay"
+        bases = Bases(self.settings.home / "bases") if is_overlaid else None
+        on_disk = Workspaces(self.settings.home / "workspaces", bases=bases)
         return OpenWorkspaces(on_disk, self.repositories, self.sandboxes)
 
     @asynccontextmanager
@@ -259,7 +262,11 @@ async def working(parts: WorkerParts) -> AsyncIterator[WorkerHandle]:
     worker = Worker(parts.resources, database_url=url, home=settings.home)
     models = filter(None, (settings.model, settings.small_model))
     async with (
-        shared.in_use(shared.sandboxes.monitor_disk(), *(shared.gateway.prepare(model) for model in models)),
+        shared.in_use(
+            shared.sandboxes.monitor_disk(),
+            parts.resources.environments.setup.delete_discarded(),
+            *(shared.gateway.prepare(model) for model in models),
+        ),
         shared.store.only_worker(parts.resources.worker_id),
         parts.resources.environments.egress,
     ):

@@ -7,7 +7,6 @@ import pytest
 
 from journeyman.environments.doctor import (
     CheckFact,
-    CheckOutcome,
     DeniedFact,
     EnvironmentFacts,
     EnvironmentReport,
@@ -17,6 +16,7 @@ from journeyman.environments.doctor import (
     diagnose,
     failed_check,
 )
+from journeyman.environments.plan import CheckOutcome
 
 NOW = datetime.now(UTC)
 

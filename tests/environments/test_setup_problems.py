@@ -2,7 +2,7 @@
 
 import pytest
 
-from journeyman.environments.setup_problems import DeniedHost, ProblemKind, problem_of
+from journeyman.environments.setup_problems import ProblemKind, RefusedHost, problem_of
 from journeyman.sandboxes.base import Completed
 
 _SEEN: list[tuple[ProblemKind, str]] = [
@@ -79,15 +79,14 @@ def test_the_reason_holds_the_tools_own_line() -> None:
 
 def test_what_is_known_for_sure_comes_before_what_a_tool_says() -> None:
     said = "connection reset"
-    denied = [DeniedHost("files.example", may_be_allowed=True)]
+    denied = [RefusedHost("files.example", may_be_allowed=True)]
     assert problem_of("x", Completed(None, said, timed_out=True), denied).kind == "timed_out"
     problem = problem_of("x", Completed(1, said), denied)
     assert problem.kind == "denied_host"
     assert "files.example" in problem.reason
     assert "Allow it" in problem.remedy
-    assert (
-        problem_of("x", Completed(1, said), [DeniedHost("10.0.0.1", may_be_allowed=False)]).kind == "registry"
-    )
+    private = [RefusedHost("10.0.0.1", may_be_allowed=False)]
+    assert problem_of("x", Completed(1, said), private).kind == "registry"
 
 
 def test_a_killed_command_and_a_silent_one_are_reasons_too() -> None:

@@ -26,6 +26,7 @@ _NOT_VERBS = (
     "steps/__init__.py",
     "steps/agent_session.py",
     "steps/context.py",
+    "steps/order_environment.py",
     "steps/order_sandboxes.py",
     "steps/branch_recorder.py",
     "steps/write_access.py",

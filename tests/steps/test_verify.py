@@ -2,11 +2,11 @@
 
 import pytest
 
-from journeyman.environments.plan import Check
+from journeyman.environments.plan import Check, CheckOutcome
 from journeyman.events.types import AgentWorkOrderPaused
 from journeyman.steps.verify import is_stuck, to_repair, what_to_ask
 from journeyman.verification.faults.fault import EnvironmentFault
-from journeyman.verification.run import CheckOutcome, CheckResult, Verdict, judge
+from journeyman.verification.run import CheckResult, Verdict, judge
 
 _FAILED = "$ python -m pytest\ntest_adder.py:7: AssertionError: -1 == 3 (0.02s, <Adder object at 0x7f3a>)"
 _LATER = "$ python -m pytest\ntest_adder.py:9: AssertionError: -1 == 3 (0.13s, <Adder object at 0x7e01>)"

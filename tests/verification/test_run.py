@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journeyman.environments.detect.everything import detect_everything
+from journeyman.environments.detect.combine import detect_environment
 from journeyman.environments.plan import Check
 from journeyman.sandboxes.base import Completed
 from journeyman.verification.own_code import CodeUnderTest, code_under_test
@@ -17,7 +17,7 @@ from tests.verification.projects import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, 
 async def verified(sandbox: ToolBox, *, timeout: float = 120) -> Verdict:
     files = files_of(sandbox.tree)
     code = code_under_test(files, files, changed=(), diff="")
-    return await run_checks(sandbox, detect_everything(files).checks, timeout=timeout, code=code)
+    return await run_checks(sandbox, detect_environment(files).checks, timeout=timeout, code=code)
 
 
 CALC = {"calc.py": "def add(a, b):\n    return a + b\n"}

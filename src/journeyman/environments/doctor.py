@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-CheckOutcome = Literal["passed", "failed", "environment", "timed_out", "flaky", "unavailable"]
+from journeyman.environments.plan import CheckOutcome
+
 RemedyAction = Literal["check_again", "allow_host", "edit_definition"]
 """What a button can do about a finding."""
 

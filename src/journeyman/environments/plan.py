@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 CheckKind = Literal["build", "test", "lint", "types"]
+CheckOutcome = Literal["passed", "failed", "environment", "timed_out", "flaky", "unavailable"]
+"""`environment`: it could not be run, or not to its end, for want of something. `unavailable`: there was
+nothing to run. `flaky` is for a later version."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from dataclasses import dataclass
 
-from journeyman.environments.detect.everything import detect_everything
+from journeyman.environments.detect.combine import detect_environment
 from journeyman.environments.plan import Environment
 from journeyman.environments.project import Project, read_project
 from journeyman.environments.resolve import resolve
@@ -48,4 +48,4 @@ class EnvironmentPlans:
     async def detected(self, mirror: Mirror, commit: str) -> Planned:
         """What is detected of a commit, whatever people wrote."""
         project = await self.project(mirror, commit)
-        return Planned(project, await asyncio.to_thread(detect_everything, project))
+        return Planned(project, await asyncio.to_thread(detect_environment, project))

@@ -20,7 +20,7 @@ from journeyman.environments.machine import read_machine
 from journeyman.environments.plan import Environment
 from journeyman.environments.project import Project
 from journeyman.environments.setup_failures import RecentFailures
-from journeyman.environments.setup_problems import DeniedHost, SetupProblem
+from journeyman.environments.setup_problems import RefusedHost, SetupProblem
 from journeyman.environments.setup_run import SetupRun
 from journeyman.environments.tools import Tools, ToolsFound
 from journeyman.errors import DiskQuotaExceeded, SandboxLost, SandboxUnavailable, WorkspaceUnreadable
@@ -229,6 +229,11 @@ class EnvironmentSetup:
         await emit(ready)
         return ReadyEnvironment(environment=environment, layer=layer, shown=found.shown)
 
+    async def delete_discarded(self) -> None:
+        """Delete layers that were discarded, and what killed set-ups left, for as long as this runs."""
+        await asyncio.to_thread(self._layers.sweep)
+        await self._layers.trash.keep_empty()
+
     def forget_failure(self, key: str) -> None:
         """Let the next order try at once what has failed just now."""
         self._failures.forget(key)
@@ -327,13 +332,13 @@ class EnvironmentSetup:
         return run
 
     @contextlib.asynccontextmanager
-    async def _way_out(self, asked: _Asked) -> AsyncIterator[tuple[EgressDoor | None, list[DeniedHost]]]:
+    async def _way_out(self, asked: _Asked) -> AsyncIterator[tuple[EgressDoor | None, list[RefusedHost]]]:
         """The door, and the hosts that were denied at it so far."""
-        denied: list[DeniedHost] = []
+        denied: list[RefusedHost] = []
         emitting: set[asyncio.Task[None]] = set()
 
         def on_denied(one: DeniedConnection) -> None:
-            denied.append(DeniedHost(one.host, one.may_be_allowed))
+            denied.append(RefusedHost(one.host, one.may_be_allowed))
             event = NetworkDenied(
                 host=one.host,
                 port=one.port,

@@ -33,7 +33,7 @@ class SetupProblem:
 
 
 @dataclass(frozen=True)
-class DeniedHost:
+class RefusedHost:
     """A host that a command tried to reach and may not."""
 
     host: str
@@ -127,7 +127,7 @@ _SIGNS = (
 _KILLED = 137
 
 
-def problem_of(command: str, done: Completed, denied: Sequence[DeniedHost] = ()) -> SetupProblem:
+def problem_of(command: str, done: Completed, denied: Sequence[RefusedHost] = ()) -> SetupProblem:
     """Why a command failed. `denied`: hosts that it tried to reach and may not."""
     if done.timed_out:
         return SetupProblem(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from journeyman.access.redaction import Redactor
 from journeyman.environments.plan import InstallCommand
-from journeyman.environments.setup_problems import DeniedHost, SetupProblem, problem_of
+from journeyman.environments.setup_problems import RefusedHost, SetupProblem, problem_of
 from journeyman.events.types.environments import EnvironmentCommandCompleted
 from journeyman.sandboxes.base import Completed, Sandbox
 
@@ -31,7 +31,7 @@ class SetupRun:
         self._ends_at = time.monotonic() + seconds
 
     async def execute(
-        self, command: InstallCommand, variables: Mapping[str, str], denied: Sequence[DeniedHost]
+        self, command: InstallCommand, variables: Mapping[str, str], denied: Sequence[RefusedHost]
     ) -> None:
         before = len(denied)
         done = await self._sandbox.execute_command(

@@ -42,7 +42,7 @@ def can_mount(directory: Path) -> bool:
             for place in places:
                 place.mkdir()
             (places[0] / "file").touch()
-            mount_overlay(*places, uid=1000)
+            mount_workspace(*places, uid=1000)
             try:
                 return (places[3] / "file").stat().st_uid == 1000
             finally:
@@ -51,7 +51,7 @@ def can_mount(directory: Path) -> bool:
         return False
 
 
-def mount_overlay(lower: Path, upper: Path, work: Path, tree: Path, *, uid: int) -> None:
+def mount_workspace(lower: Path, upper: Path, work: Path, tree: Path, *, uid: int) -> None:
     """Show `lower` at `tree`, its files owned by a user instead of root; what is written goes to `upper`.
 
     All but `lower` lie on one disk. What a user owns in `lower` that is not root cannot be shown.

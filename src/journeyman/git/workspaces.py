@@ -20,7 +20,7 @@ from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.mirror import Mirror
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED
-from journeyman.git.overlay import mount_overlay, unmount
+from journeyman.git.overlay import mount_workspace, unmount
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import ORDERS, REMOTE_BRANCHES, SNAPSHOTS, checked_commit
 from journeyman.git.run import GitResult, run_git
@@ -245,7 +245,7 @@ def _mount(workspace: Workspace, base: Base) -> None:
         (directory / name).mkdir(exist_ok=True)
     os.chown(directory / "upper", uid, uid)
     (directory / "base").write_text(base.name)
-    mount_overlay(base.tree, directory / "upper", directory / "work", workspace.tree, uid=uid)
+    mount_workspace(base.tree, directory / "upper", directory / "work", workspace.tree, uid=uid)
 
 
 def _base_of(directory: Path) -> str:

@@ -30,6 +30,8 @@ _ETC = (
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
+    "maven",
+    "php",
     "pki/ca-trust",
     "pki/tls/certs",
     "ssl/certs",

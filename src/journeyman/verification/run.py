@@ -8,19 +8,14 @@ are reported and do not decide: they may have failed before the change.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from journeyman.environments.plan import Check
+from journeyman.environments.plan import Check, CheckOutcome
 from journeyman.sandboxes.base import Completed, Sandbox
 from journeyman.verification.counts import Counts, count_tests
 from journeyman.verification.environment_faults import environment_faults
 from journeyman.verification.failing import cut, failing_lines
 from journeyman.verification.faults.fault import EQUIP, EnvironmentFault
 from journeyman.verification.own_code import CodeUnderTest
-
-CheckOutcome = Literal["passed", "failed", "environment", "timed_out", "flaky", "unavailable"]
-"""`environment`: it could not be run, or not to its end, for want of something. `unavailable`: there was
-nothing to run. `flaky` is for a later version."""
 
 _PROBE_SECONDS = 60.0
 _OUTPUT_KEPT = 20_000
