@@ -6,6 +6,7 @@ from journeyman.errors import EnvironmentIncomplete
 from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderPaused
 from journeyman.git.mirror import Mirror
+from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK
 
 
 async def prepare_environment(resources: WorkerResources, order_id: str, mirror: Mirror) -> None:
@@ -15,8 +16,10 @@ async def prepare_environment(resources: WorkerResources, order_id: str, mirror:
     problem, because whoever resumes an order without changing anything wants it to go on.
     """
     orders = resources.orders
-    ready = await resources.environment_of(await orders.get(order_id), mirror).ready()
-    if ready.problem is None or resources.settings.environment_problems != "ask":
+    order = await orders.get(order_id)
+    ready = await resources.environment_of(order, mirror).ready()
+    asks = resources.settings.environment_problems == "ask" and order.workflow_type != ENVIRONMENT_CHECK
+    if ready.problem is None or not asks:
         return
     message = _question(ready.problem)
     stored = [one.event for one in await log.read_all(orders.database, order_id)]

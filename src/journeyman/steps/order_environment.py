@@ -22,6 +22,8 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.repository_record import definition_in_force
 from journeyman.work_orders.store import WorkOrders
 
+_MOST_ANNOUNCED = 10_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentParts:
@@ -119,5 +121,7 @@ class OrderEnvironment:
             ended = self.order_id, f"{event.type} {event.layer}"
             if ended in self.parts.announced:
                 return
+            if len(self.parts.announced) >= _MOST_ANNOUNCED:
+                self.parts.announced.clear()
             self.parts.announced.add(ended)
         await self.orders.emit(self.order_id, event)
