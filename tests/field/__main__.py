@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.field.bring import bring, checkout
 from tests.field.by_hand import Result, by_hand, missing
-from tests.field.product import agrees, check
+from tests.field.product import agrees, check, served
 from tests.field.projects import PROJECTS, FieldProject
 
 
@@ -24,7 +24,9 @@ def main() -> int:
     chosen = [one for one in PROJECTS if not given.names or any(name in one.name for name in given.names)]
     directory = given.directory or Path(tempfile.mkdtemp(prefix="journeyman-field-"))
     try:
-        agreed = [_row(project, directory) for project in chosen]
+        (directory / "home").mkdir(parents=True, exist_ok=True)
+        with served(directory / "home") as url:
+            agreed = [_row(project, directory, url) for project in chosen]
     finally:
         if given.directory is None:
             shutil.rmtree(directory, ignore_errors=True)
@@ -32,12 +34,12 @@ def main() -> int:
     return 0 if all(agreed) else 1
 
 
-def _row(project: FieldProject, directory: Path) -> bool:
+def _row(project: FieldProject, directory: Path, url: str) -> bool:
     if absent := missing(project):
         print(f"{project.name:28} not run: there is no {', '.join(absent)}", flush=True)
         return False
     repository = bring(project, directory / "repositories")
-    ours = check(project, repository, directory / "home")
+    ours = check(project, repository, url)
     with tempfile.TemporaryDirectory(dir=directory) as place:
         began = time.monotonic()
         hand = by_hand(project, checkout(repository, Path(place) / "tree"), Path(place) / "home")

@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from journeyman.verification.counts import Counts, count_tests
+from journeyman.verification.counts import Counts
 from tests.field.by_hand import Result
 from tests.field.projects import FieldProject
 
@@ -17,10 +20,26 @@ _ORDER = ("failed", "timed_out", "environment", "unavailable", "passed")
 """The worst outcome of several checks is that of all of them."""
 
 
-def check(project: FieldProject, repository: Path, home: Path) -> Result:
+@contextmanager
+def served(home: Path) -> Iterator[str]:
+    """A server with the settings that a new user has; yields its address."""
+    environment = {**os.environ, "JOURNEYMAN_HOME": str(home), "JOURNEYMAN_PORT": "0"}
+    with (
+        (home.parent / "server.log").open("ab") as log,
+        subprocess.Popen([str(_JM), "serve"], env=environment, stdout=subprocess.PIPE, stderr=log) as server,
+    ):
+        try:
+            assert server.stdout is not None
+            lines = (line.decode() for line in server.stdout)
+            yield next(found[0] for line in lines if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+        finally:
+            server.terminate()
+
+
+def check(project: FieldProject, repository: Path, url: str) -> Result:
     """The outcome of all its test checks together, on the untouched commit."""
     began = time.monotonic()
-    environment = {**os.environ, "JOURNEYMAN_HOME": str(home), "JOURNEYMAN_PORT": "0"}
+    environment = {**os.environ, "JOURNEYMAN_URL": url}
     try:
         done = subprocess.run(
             [str(_JM), "doctor", "--repository", str(repository), "--json"],
@@ -41,10 +60,16 @@ def check(project: FieldProject, repository: Path, home: Path) -> Result:
     if not tests:
         return Result("unavailable", None, "no test check was found", seconds)
     outcome = min((one["outcome"] for one in tests), key=_ORDER.index)
-    counts = [found for one in tests if (found := count_tests(one["summary"])) is not None]
-    total = sum(counts[1:], counts[0]) if counts else None
+    counts = [Counts(**dict(_numbers(one["summary"]))) for one in tests]
+    total = sum(counts[1:], counts[0])
     detail = "; ".join(f"{one['name']}: {one['summary']}" for one in tests)
-    return Result(outcome, total, detail, seconds)
+    return Result(outcome, total if total.ran else None, detail, seconds)
+
+
+def _numbers(summary: str) -> Iterator[tuple[str, int]]:
+    """`4 failed, 12 passed` as the product says it."""
+    for number, word in re.findall(r"(\d+) (passed|failed|skipped)", summary):
+        yield word, int(number)
 
 
 def agrees(ours: Result, by_hand: Result) -> bool:

@@ -9,7 +9,13 @@ import pytest
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, TESTS, builds, calls, git, make_repository, says
 
-NEEDS = '[project]\nname = "adder"\nversion = "1"\ndependencies = ["iniconfig==2.0.0"]\n'
+NEEDS = """[project]
+name = "adder"
+version = "1"
+dependencies = ["inflection==0.5.1"]
+[tool.setuptools]
+py-modules = ["adder"]
+"""
 CALLS_HOME = """install:
   - mkdir -p .venv
   - python3 -c "import urllib.request as r; r.urlopen('https://telemetry.example.com/install')" || true
@@ -21,13 +27,13 @@ checks: {test: python3 -m unittest}
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     home = tmp_path_factory.mktemp("environments") / "home"
     home.mkdir()
-    with Product(home, JOURNEYMAN_ENVIRONMENT_SETUP="auto") as running:
+    with Product(home, JOURNEYMAN_ENVIRONMENT_SETUP="auto", JOURNEYMAN_SANDBOX_PATHS="") as running:
         yield running
 
 
 def in_need(path: Path, **files: str) -> Path:
     """A repository whose tests import what has to be installed."""
-    repository = make_repository(path, f"import iniconfig\n{TESTS}")
+    repository = make_repository(path, f"import inflection\n{TESTS}")
     for name, content in files.items():
         place = repository / name.replace("__", "/")
         place.parent.mkdir(exist_ok=True)
@@ -56,8 +62,8 @@ def test_an_order_is_verified_with_what_its_repository_installs(product: Product
     assert (first["status"], first["verification"]) == ("completed", "passed"), first
     [made] = of_kind(product, first, "environment_ready")
     assert made["reused"] is False
-    [tried] = [one for one in of_kind(product, first, "tool_call_completed") if "unittest" in str(one)][:1]
-    assert "OK" in str(tried), tried
+    [tried] = [one for one in of_kind(product, first, "tool_call_completed") if "Ran 1 test" in str(one)]
+    assert tried["ok"], tried
     changed = git(repository, "diff", "--name-only", f"main...{first['git_branch_name']}")
     assert ".venv" not in changed
     second = product.finish(product.submit(repository, model))

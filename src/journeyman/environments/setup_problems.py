@@ -125,6 +125,8 @@ _SIGNS = (
     ),
 )
 _KILLED = 137
+_ERROR = re.compile(r"(?im)^\s*((?:\w*error|fatal|E)\b: (?!subprocess-exited|metadata-generation).+)$")
+"""What a tool calls an error says more than its last line."""
 
 
 def problem_of(command: str, done: Completed, denied: Sequence[RefusedHost] = ()) -> SetupProblem:
@@ -157,10 +159,11 @@ def problem_of(command: str, done: Completed, denied: Sequence[RefusedHost] = ()
             remedy="Let the command use less, or raise JOURNEYMAN_SANDBOX_MEMORY_MB.",
             command=command,
         )
-    last = " / ".join(_last_lines(done.output)) or "it printed nothing"
+    said = _ERROR.search(output)
+    last = said[1][:_LONGEST_LINE] if said else " / ".join(_last_lines(done.output))
     return SetupProblem(
         kind="command_failed",
-        reason=f"it ended with exit code {done.exit_code}: {last}",
+        reason=f"it ended with exit code {done.exit_code}: {last or 'it printed nothing'}",
         remedy="Correct the install command, in .journeyman/environment.yaml or on the repository's page.",
         command=command,
     )
