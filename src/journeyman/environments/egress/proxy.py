@@ -64,6 +64,7 @@ class EgressProxy:
         self._numbers = itertools.count(1)
         self._sessions: set[EgressSession] = set()
         self._directory: Path | None = None
+        self._sockets: Path | None = None
 
     async def start(self) -> None:
         parse_proxy(self._settings.upstream_proxy)
@@ -72,7 +73,6 @@ class EgressProxy:
         self._tls.set_alpn_protocols(["http/1.1"])
         self._authority = CertificateAuthority()
         self._directory = self._open.enter_context(_private_directory(self._settings.home))
-        self._sockets = self._open.enter_context(_socket_directory(self._directory))
         await asyncio.to_thread(
             self._authority.write_bundle, self.certificates, self._settings.registry_ca_file
         )
@@ -110,7 +110,7 @@ class EgressProxy:
         client = self._client(addresses)
         forwarder = RequestForwarder(policy, addresses, client, self._tls, proxy.geturl() if proxy else None)
         server = ConnectionServer(policy, Outside(addresses, proxy), self._authority, forwarder)
-        path = self._sockets / f"{next(self._numbers)}.sock"
+        path = self._socket_directory() / f"{next(self._numbers)}.sock"
         session = EgressSession(policy, path, self.certificates)
         session.ends.callback(self._sessions.discard, session)
         session.ends.push_async_callback(client.close)
@@ -118,6 +118,13 @@ class EgressProxy:
         await session.listen(server)
         self._sessions.add(session)
         return session
+
+    def _socket_directory(self) -> Path:
+        """Made for the first session: a process that needs none leaves nothing behind when it is killed."""
+        assert self._directory is not None, "start() comes first"
+        if self._sockets is None:
+            self._sockets = self._open.enter_context(_short_directory(self._directory))
+        return self._sockets
 
     def _client(self, addresses: CheckedAddresses) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
@@ -211,7 +218,7 @@ def _private_directory(home: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _socket_directory(directory: Path) -> Iterator[Path]:
+def _short_directory(directory: Path) -> Iterator[Path]:
     """The directory itself, or a private one elsewhere when its path is too long for sockets."""
     if len(os.fsencode(directory)) <= _LONGEST_DIRECTORY:
         yield directory
