@@ -88,7 +88,7 @@ _CHECK_SECONDS = 5.0
 _GRACEFUL_SECONDS = 2
 _KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep a connection for the next request: one that the server closes just when it is used
-again answers nothing, and nobody knows whether the request took effect."""
+again answers nothing, and it is unknown whether the request took effect."""
 
 
 @dataclass(frozen=True, kw_only=True)

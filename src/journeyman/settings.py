@@ -1,7 +1,7 @@
 """Every setting, in one place: the only module that reads the environment.
 
 Values come from the environment, then from `journeyman.toml` in the home. A file in the working
-directory is never read: the working directory may be a repository that somebody else wrote.
+directory is never read: the working directory may be a repository of another author.
 """
 
 import difflib

@@ -1,7 +1,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
-import { applyEvents, EMPTY } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/transcript";
 import { ChecksPanel } from "@/features/order/checks-panel";
 import { eventsOf } from "./events";
 import { order, renderWith } from "./server";
@@ -25,8 +25,8 @@ const passing = {
   exit_code: 0,
   duration_seconds: 2.5,
 };
-const panel = (check: object, passed: boolean | null = true, story = EMPTY, fields = {}) =>
-  renderWith(<ChecksPanel order={order(fields)} story={story} />, {
+const panel = (check: object, passed: boolean | null = true, transcript = EMPTY, fields = {}) =>
+  renderWith(<ChecksPanel order={order(fields)} story={transcript} />, {
     [`GET ${BASE}/evidence`]: { evidence: [record(check, passed)] },
   });
 

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it } from "vitest";
 import DiffView, { type Place } from "@/components/diff/diff-view";
 import { contentsOf, filesOf, plainLines, shows } from "@/components/diff/files";
-import { applyEvents, EMPTY } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/transcript";
 import ChangesPanel from "@/features/order/changes-panel";
 import { commentsIn, promptOf, sentIn } from "@/features/order/review";
 import { eventsOf } from "./events";
@@ -173,7 +173,10 @@ describe("review comments", () => {
     );
     const user = userEvent.setup();
     renderWith(
-      <ChangesPanel order={order()} story={applyEvents(EMPTY, eventsOf(accepted, begun, commit, end))} />,
+      <ChangesPanel
+        order={order()}
+        transcript={applyEvents(EMPTY, eventsOf(accepted, begun, commit, end))}
+      />,
       {
         [`GET ${BASE}/diff`]: new Response(CODE),
       },
@@ -191,7 +194,7 @@ describe("review comments", () => {
 
   it("half written are still there when the panel is opened again", async () => {
     const shown = () =>
-      renderWith(<ChangesPanel order={order()} story={EMPTY} />, {
+      renderWith(<ChangesPanel order={order()} transcript={EMPTY} />, {
         [`GET ${BASE}/diff`]: new Response(CODE),
       });
     const user = userEvent.setup();

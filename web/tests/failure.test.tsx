@@ -82,7 +82,7 @@ it("says what was kept", () => {
   ).toContain("uncommitted work at refs/s/1, the pull request");
 });
 
-it("a failure in the story says its cause in plain words, and what to do", () => {
+it("a failure in the transcript says its cause in plain words, and what to do", () => {
   const failure = event(7, {
     type: "agent_work_order_failed",
     error_category: "auth",

@@ -5,7 +5,7 @@ import type { OneOrder, Order } from "@/api/client";
 import { statOf } from "@/components/diff/stat";
 import { StatusPill } from "@/components/status-pill";
 import type { Item, ToolItem } from "@/events/items";
-import { applyEvents, EMPTY } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/transcript";
 import ChangesPanel from "@/features/order/changes-panel";
 import { Controls } from "@/features/order/controls";
 import { Header } from "@/features/order/header";
@@ -48,7 +48,7 @@ afterEach(cleanup);
 
 it("an order that changed nothing yet says so, though its diff has no body at all", async () => {
   const nothing = new Response(null, { headers: { "Content-Length": "0" } });
-  renderWith(<ChangesPanel order={order()} story={EMPTY} />, { [`GET ${BASE}/diff`]: nothing });
+  renderWith(<ChangesPanel order={order()} transcript={EMPTY} />, { [`GET ${BASE}/diff`]: nothing });
   await screen.findByText("No changes yet");
   expect(screen.queryByText(/undefined/)).toBeNull();
 });
@@ -58,10 +58,14 @@ it("the count of changes is without Journeyman's own records", () => {
 });
 
 describe("the end of an order", () => {
-  const shown = (fields: Partial<Order> = {}, story = EMPTY) => {
+  const shown = (fields: Partial<Order> = {}, transcript = EMPTY) => {
     const opened: string[] = [];
     const rendered = renderWith(
-      <Now order={order({ ...FINISHED, ...fields })} story={story} onOpen={(panel) => opened.push(panel)} />,
+      <Now
+        order={order({ ...FINISHED, ...fields })}
+        transcript={transcript}
+        onOpen={(panel) => opened.push(panel)}
+      />,
       {
         [`GET ${BASE}/diff`]: new Response(PATCH),
         [`GET ${BASE}/evidence`]: { evidence: [{ summary: "unittest: 10 passed", checks: [] }] },
@@ -117,11 +121,11 @@ describe("the tabs", () => {
     EMPTY,
     eventsOf({ type: "step_started", step: "verify", kind: "verify", attempt: 1 }),
   );
-  const bar = (fields: Partial<Order>, story = EMPTY) =>
+  const bar = (fields: Partial<Order>, transcript = EMPTY) =>
     renderWith(
       <PanelBar
         answer={answerOf({ ...FINISHED, ...fields })}
-        story={story}
+        transcript={transcript}
         current="plan"
         onOpen={() => {}}
       />,
@@ -141,7 +145,7 @@ describe("the tabs", () => {
 });
 
 it("the head says what a running order is at, which provider's model it uses, and how long it worked", async () => {
-  const story = applyEvents(
+  const transcript = applyEvents(
     EMPTY,
     eventsOf(
       { type: "agent_work_order_started", round: 1 },
@@ -152,7 +156,7 @@ it("the head says what a running order is at, which provider's model it uses, an
   renderWith(
     <Header
       order={order({ status: "paused", execution_started_at: "2026-01-01T00:00:00Z" })}
-      story={story}
+      transcript={transcript}
     />,
     { "GET /api/models": { models: [{ name: "scripted/fix", provider: "scripted" }], default_model: null } },
   );
@@ -241,14 +245,14 @@ it("a question can be answered while other steps are at work, and only the newes
     step: "release",
     commit_sha,
   }));
-  const story = applyEvents(
+  const transcript = applyEvents(
     EMPTY,
     eventsOf({ type: "approval_requested", step: "release", kind: "shell", commit_sha: "a".repeat(40) }),
   );
   renderWith(
     <Now
       order={order({ status: "running", allowed_actions: ["approve"] })}
-      story={story}
+      transcript={transcript}
       onOpen={() => {}}
     />,
     {

@@ -2,7 +2,7 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
 import type { EnvironmentReport, Repository, RepositoryEnvironment } from "@/api/client";
-import { applyEvents, EMPTY } from "@/events/story";
+import { applyEvents, EMPTY } from "@/events/transcript";
 import { RepositoryState } from "@/features/home/repository-state";
 import { NetworkNotice } from "@/features/order/network-notice";
 import { goToLine } from "@/features/repositories/definition-editor";

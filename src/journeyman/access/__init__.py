@@ -1,1 +1,1 @@
-"""Who may see what, and what nobody may see."""
+"""Who may see what, and what is never shown."""

@@ -35,7 +35,7 @@ def clip(text: str, limit: int = MAX_OUTPUT_CHARACTERS) -> str:
 
 
 def clip_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """A tool call's arguments as an event shows them: a whole file in an event helps nobody."""
+    """A tool call's arguments as an event shows them: a whole file would only make the event large."""
     first = list(arguments.items())[:_MAX_ARGUMENTS]
     return {clip(name, _MAX_ARGUMENT_CHARACTERS): _clip_value(value) for name, value in first}
 

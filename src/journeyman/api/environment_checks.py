@@ -56,7 +56,7 @@ async def settled(services: Services, record: RepositoryRecord) -> RepositoryRec
         order = await services.orders.get(record.check_order_id)
     except NotFound:
         return record
-    if not order.is_at_rest or order.resume_at is not None:
+    if not order.is_idle or order.resume_at is not None:
         return record
     ended = "was cancelled" if order.status == "cancelled" else "ended without a report"
     report = failed_check(

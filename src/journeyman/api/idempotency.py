@@ -2,7 +2,7 @@
 
 Everything about them is decided here, for every call in the same way. Only what took effect is remembered:
 a request that was refused changed nothing, so its key may be used again. When the server was stopped in the
-middle of a request nobody knows whether it took effect. A request that creates an order finds it by the id
+middle of a request it is unknown whether it took effect. A request that creates an order finds it by the id
 that was reserved with the key; any other is not carried out a second time, and the client is advised to look.
 """
 

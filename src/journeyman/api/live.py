@@ -36,7 +36,7 @@ class StreamQuery(Parameters):
     after: Cursor = 0
     """Sequence number of the last event that the reader has."""
     until: Literal["finished"] | None = None
-    """`finished` ends the stream when the order is at rest; without it the stream stays open."""
+    """`finished` ends the stream when the order is idle; without it the stream stays open."""
 
 
 @router.get(
@@ -63,7 +63,7 @@ def _for_ever(services: Services, order: WorkOrder, after: int) -> AsyncIterator
 
 
 async def _until_finished(services: Services, order: WorkOrder, after: int) -> AsyncIterator[StoredEvent]:
-    """The events until the order is at rest. Some may follow its last: a pull request is made ready."""
+    """The events until the order is idle. Some may follow its last: a pull request is made ready."""
     order_id = order.agent_work_order_id
 
     async def ends_at(sequence: int) -> bool:
@@ -76,13 +76,13 @@ async def _until_finished(services: Services, order: WorkOrder, after: int) -> A
             prompt.status == "queued" for prompt in await services.orders.prompts.of_order(order_id)
         )
 
-    at_rest = order.is_at_rest and after > 0
-    if at_rest and await ends_at(after):
+    is_idle = order.is_idle and after > 0
+    if is_idle and await ends_at(after):
         return
     async for stored in services.feed.follow(order_id, after=after):
         yield stored
-        at_rest = stored.event.type in LAST_EVENTS or (at_rest and stored.event.type not in FIRST_EVENTS)
-        if at_rest and await ends_at(stored.sequence):
+        is_idle = stored.event.type in LAST_EVENTS or (is_idle and stored.event.type not in FIRST_EVENTS)
+        if is_idle and await ends_at(stored.sequence):
             return
 
 

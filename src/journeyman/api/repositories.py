@@ -1,7 +1,7 @@
 """Repositories over HTTP: what the server knows of them, their environment, and its check.
 
 A check is an order, so its answer comes at once and its report later; a check that ended without a report is
-turned into one that says why, as soon as somebody looks.
+turned into one that says why, at the next request.
 """
 
 from datetime import datetime
@@ -73,7 +73,7 @@ class KnownRepository(_Read):
     repository_id: str
     repository_url: str
     default_branch: str | None
-    """Null until somebody looked."""
+    """Null until the first check."""
     rights: RepositoryRights | None
     environment_state: EnvironmentState
     has_definition: bool

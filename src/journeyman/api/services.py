@@ -75,7 +75,7 @@ class Branches:
     mirror_of: Callable[[WorkOrder], Awaitable[Mirror]]
     """The mirror of an order's repository, with what the order holds by now."""
     refresh: Callable[[WorkOrder], None]
-    """Looks in the background whether people have pushed to the branch of an order at rest."""
+    """Looks in the background whether people have pushed to the branch of an idle order."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def ensure_server(settings: Settings) -> None:
         )
     if settings.port == 0:
         raise Transient(
-            "a server cannot be started in the background on a port that nobody knows",
+            "a server cannot be started in the background on a port that is not known beforehand",
             hint="Set JOURNEYMAN_PORT to a number other than 0.",
         )
     settings.home.mkdir(parents=True, exist_ok=True)

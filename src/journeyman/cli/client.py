@@ -1,7 +1,7 @@
 """Talk to the server: its problems become the errors they were made from.
 
 The event stream is taken up again after the last number seen whenever the connection drops, so a
-server that restarts interrupts nobody.
+server that restarts interrupts no command.
 """
 
 import json
@@ -108,7 +108,7 @@ class Client:
         return order
 
     def events(self, order_id: str) -> Iterator[dict[str, Any]]:
-        """Every event of the order, each once and in order, until the order is at rest."""
+        """Every event of the order, each once and in order, until the order is idle."""
         last = 0
         attempt = 0
         while True:

@@ -135,7 +135,7 @@ def _leftovers(settings: Settings) -> HealthCheck:
         "leftovers",
         "optional",
         f"{len(found)} set aside in {where}, because they could not be deleted",
-        "Look whether something is mounted in them or they belong to somebody else, then delete set-aside-*; "
+        "Look whether something is mounted in them or they belong to another user, then delete set-aside-*; "
         "each start tries again.",
     )
 

@@ -21,7 +21,7 @@ def next_commands(order: dict[str, Any]) -> list[str]:
     """Commands of `jm` that the order allows as it is now."""
     allowed = set(order.get("allowed_actions") or ())
     if order["status"] != "awaiting_approval":
-        allowed.discard("approve")  # allowed while any step is open, but nobody waits for it
+        allowed.discard("approve")  # allowed while any step is open, but no step waits for it
     return [command for action, commands in _COMMANDS.items() if action in allowed for command in commands]
 
 

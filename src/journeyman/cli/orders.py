@@ -109,7 +109,7 @@ def watch(settings: Settings, order_id: str, *, as_json: bool) -> int:
 
 
 def _follow(client: Client, order_id: str, *, as_json: bool) -> int:
-    """Render the order's events until it is at rest. The exit code says how it ended."""
+    """Render the order's events until it is idle. The exit code says how it ended."""
     order = client.order(order_id)
     renderer = EventRenderer(console())
     try:

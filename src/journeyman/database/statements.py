@@ -1,7 +1,7 @@
 """Statements, and the rows that running one returns: the same on either store.
 
 A statement that is built once and run for every event, model call or step is wrapped in `Prepared` where it
-is written. Whoever runs it sees no difference: `Transaction.execute` takes both kinds.
+is written. The caller sees no difference: `Transaction.execute` takes both kinds.
 """
 
 import importlib

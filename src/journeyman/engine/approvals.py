@@ -46,7 +46,7 @@ class Siblings:
             self._ended.set()
 
     async def wait(self) -> bool:
-        """Wait for a moment, or until nobody is at work any more; says whether somebody is."""
+        """Wait for a moment, or until no step is at work any more; says whether one is."""
         try:
             await asyncio.wait_for(self._ended.wait(), _LOOK_SECONDS)
         except TimeoutError:
@@ -55,7 +55,7 @@ class Siblings:
 
 
 async def approved(orders: WorkOrders, workspace: Workspace, order: WorkOrder, spec: StepSpec) -> bool:
-    """Whether a person let the step run on what the branch holds now; asks, when nobody was asked yet.
+    """Whether a person let the step run on what the branch holds now; asks, when it was not asked yet.
 
     Raises NotAllowed with the person's comment when they said no. Safe to repeat because a question that
     was asked already is not asked again.
@@ -154,7 +154,7 @@ async def record_decision(
 async def apply_decisions(orders: WorkOrders, order_id: str, steps: Iterable[str]) -> None:
     """Let an order that has just come to rest go on where one of its questions was answered meanwhile.
 
-    Whoever decides looks at the order after writing the decision, this looks at the decisions after the
+    The decision's writer looks at the order after writing the decision, this looks at the decisions after the
     order's rest is written: so one of the two sees the other.
     """
     order = await orders.get(order_id)

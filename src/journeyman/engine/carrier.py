@@ -106,7 +106,7 @@ class Carrier:
             await DBOS.resume_workflows_async([attempt.workflow_id], queue_name=self._queue)
 
     async def forget_worker(self, worker_id: str) -> None:
-        """A worker is gone: nobody will look at its queue any more."""
+        """A worker is gone: its queue is not read any more."""
         await DBOS.delete_queue_async(worker_id)
 
     async def close(self) -> None:

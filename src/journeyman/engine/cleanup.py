@@ -114,11 +114,11 @@ async def _chores_of_stores(orders: WorkOrders, settings: Settings, now: datetim
 
 
 async def _pages(orders: WorkOrders) -> AsyncIterator[list[WorkOrder]]:
-    """Every order at rest, a page at a time: each is short work for the event loop."""
+    """Every idle order, a page at a time: each is short work for the event loop."""
     offset, total = 0, 1
     while offset < total:
         found, total = await orders.find(OrderFilter(), limit=_PAGE, offset=offset, sort="created_at")
-        yield [order for order in found if order.is_at_rest]
+        yield [order for order in found if order.is_idle]
         offset += _PAGE
 
 
@@ -158,7 +158,7 @@ async def _remove(
         return
     async with deciding:
         order = await resources.orders.get(order_id)
-        if not order.is_at_rest or order.round != seen.round:
+        if not order.is_idle or order.round != seen.round:
             raise Conflict("the order has gone on meanwhile")
         mirror = resources.repositories.mirror(order)
         match removal.kind:

@@ -36,7 +36,7 @@ async def end_round(
 ) -> str:
     """Safe to repeat because an order that has ended is left as it is, and clearing away twice is once."""
     order = await orders.get(order_id)
-    if order.is_at_rest:
+    if order.is_idle:
         return order.status
     is_cleared = await teardown.tear_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}

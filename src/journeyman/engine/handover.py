@@ -28,7 +28,7 @@ class Handover:
     """Whether workers on other machines may go on with what was begun here."""
 
     async def save(self, orders: WorkOrders, order_id: str, workspace: Workspace) -> None:
-        """Save the order's work where another machine finds it; only for whoever holds the order."""
+        """Save the order's work where another machine finds it; only for the worker that holds the order."""
         if self.is_shared and (packed := await create_bundle(workspace)) is not None:
             await self.claims.save_bundle(orders, order_id, Bundle(self.worker_id, *packed))
 

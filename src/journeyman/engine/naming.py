@@ -25,7 +25,7 @@ from journeyman.work_orders.store import WorkOrders
 
 @dataclass(frozen=True)
 class MadeUp:
-    """Which of an order's names nobody chose."""
+    """Which of an order's names no person chose."""
 
     title: bool
     branch: bool
@@ -51,7 +51,7 @@ class Chosen:
 async def ask_for_names(
     small_model: SmallModel | None, orders: WorkOrders, order: WorkOrder, task: str
 ) -> Chosen | None:
-    """Names for what nobody named. Emits what the question cost, or why it has no answer."""
+    """Names for what no person named. Emits what the question cost, or why it has no answer."""
     if small_model is None or order.workflow_type in (ENVIRONMENT_CHECK, ENVIRONMENT_FILE):
         return None
     order_id = order.agent_work_order_id

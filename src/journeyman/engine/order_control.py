@@ -61,7 +61,7 @@ class OrderControl:
                         return await stay_paused(orders, order)
                     return await suspend(orders, self._teardown, order_id, stop, if_still=order)
                 except Superseded:
-                    continue  # somebody has just taken it up, or let it go on
+                    continue  # a worker has just claimed it, or a person resumed it
             if self._worker is not None and order.worker_id == self._worker.worker_id:
                 await self._worker.stop_here(order_id, stop)
                 continue

@@ -98,7 +98,7 @@ async def begin_round(resources: WorkerResources, attempt: Attempt) -> Done:
     """
     orders, order_id = resources.orders, attempt.order_id
     order = await orders.get(order_id)
-    if order.is_at_rest or Attempt.current(order) != attempt:
+    if order.is_idle or Attempt.current(order) != attempt:
         # A crash let this attempt outlive the pause that ended it; what came after it is not its business.
         return Done(kind="prepare", status="skipped")
     if order.status == "pending":

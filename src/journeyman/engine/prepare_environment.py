@@ -13,7 +13,7 @@ async def prepare_environment(resources: WorkerResources, order_id: str, mirror:
     """Set the environment up, or find that it is.
 
     Raises EnvironmentIncomplete where a person is to be asked about what is missing; asked once for the same
-    problem, because whoever resumes an order without changing anything wants it to go on.
+    problem, because a person who resumes it without changing anything wants it to go on.
     """
     orders = resources.orders
     order = await orders.get(order_id)

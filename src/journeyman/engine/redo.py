@@ -58,7 +58,7 @@ def commit_before(events: Iterable[StoredEvent], round: int, step: str) -> str |
 async def last_round_with(orders: WorkOrders, order: WorkOrder, step: str) -> Round:
     """The round that a step's name refers to: the current one, or the last before it that has the step.
 
-    A question is a round as well, of which nobody means a step.
+    A question is a round as well, of which no step is meant.
     """
     prompts = await orders.prompts.of_order(order.agent_work_order_id)
     asked = {one.round: one for one in prompts if one.round is not None}

@@ -1,8 +1,8 @@
-"""Stale-while-revalidate for orders at rest: whoever reads one makes the server look at its branch.
+"""Stale-while-revalidate for idle orders: reading one makes the server look at its branch.
 
 The read itself is answered from what is known; what people have pushed meanwhile is written, with an event,
 for the next. Nothing is taken in here: the order's own branch and `pushed_commit_sha` stay as they are, so
-that the next round finds people's commits as if nobody had looked.
+that the next round finds people's commits as if no one had looked.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from journeyman.work_orders.order import WorkOrder
 from journeyman.work_orders.store import DecidedChange, OrderChanges, WorkOrders
 
 _FRESH_SECONDS = 5.0
-"""How long nobody asks the remote again. A round that has just ended has looked itself."""
+"""How long the remote is not asked again. A round that has just ended has looked itself."""
 _AFTER_ERROR_SECONDS = 60.0
 _LOOK_SECONDS = 60.0
 _MOST_AT_ONCE = 4
@@ -85,15 +85,15 @@ class BranchRefresh:
 
 
 def may_have_moved(order: WorkOrder, now: datetime) -> bool:
-    """Whether people can have pushed to the branch of an order that nobody works on."""
+    """Whether people can have pushed to the branch of an idle order."""
     is_fresh = now - order.updated_at < timedelta(seconds=_FRESH_SECONDS)
-    return order.is_at_rest and order.pushed_commit_sha is not None and not is_fresh
+    return order.is_idle and order.pushed_commit_sha is not None and not is_fresh
 
 
 async def refresh_branch(
     orders: WorkOrders, repositories: Repositories, mirror_of: MirrorOf, order_id: str
 ) -> None:
-    """Look at the branch of an order at rest on its remote, and write what people have done to it.
+    """Look at the branch of an idle order on its remote, and write what people have done to it.
 
     Safe to repeat because what is written already is not written again. Raises Superseded when the order
     changes meanwhile.
@@ -101,7 +101,7 @@ async def refresh_branch(
     order = await orders.get(order_id)
     pushed, base = order.pushed_commit_sha, order.base_commit_sha
     is_here = repositories.mirror(order).path.exists()
-    if not order.is_at_rest or pushed is None or base is None or not is_here:
+    if not order.is_idle or pushed is None or base is None or not is_here:
         return
     mirror, branch = await mirror_of(order), order.git_branch_name
     remote = await repositories.remote(order)

@@ -74,7 +74,7 @@ async def _perform(
 async def _await_decisions(resources: WorkerResources, order_id: str, steps: set[str]) -> str:
     """Nothing can move before a person decides: the attempt ends, and the decision begins the next."""
     status = await suspend_round(resources, order_id, "awaiting_approval")
-    anybody = resources.orders.held_by(None)  # the order is nobody's now
+    anybody = resources.orders.held_by(None)  # no worker holds the order now
     await retry_until_stored(lambda: apply_decisions(anybody, order_id, steps))
     return status
 

@@ -1,6 +1,6 @@
 """What people did to the order's branch and pull request since its last round.
 
-Looked at when a round begins, so that an agent works on what is there now. A question disturbs nobody: it
+Looked at when a round begins, so that an agent works on what is there now. A question disturbs no work: it
 is answered from what there is, whatever people did.
 """
 

@@ -64,7 +64,7 @@ class Teardown:
         return salvaged
 
     async def clear_away(self, seen: WorkOrder) -> bool:
-        """As `tear_down`, for an order that nobody holds: its files here may be older than others' work.
+        """As `tear_down`, for an order that no worker holds: its files here may be older than others' work.
 
         Raises Conflict when the order has gone on since it was seen; one that goes on now waits for the end
         of this before it opens its workspace again.
@@ -72,7 +72,7 @@ class Teardown:
         order_id = seen.agent_work_order_id
         async with self.workspaces.opening(order_id):
             order = await self.orders.get(order_id)
-            if not order.is_at_rest or order.round != seen.round:
+            if not order.is_idle or order.round != seen.round:
                 raise Conflict("the order has gone on meanwhile")
             over_quota = await self._is_over_quota(order_id)
             await self.sandboxes.cleanup(order_id)
@@ -107,7 +107,7 @@ class Teardown:
         on_disk.discard_leftovers()
         strays: list[str] = []
         for order_id in on_disk.found():
-            await asyncio.sleep(0)  # a statement on SQLite lets nobody else in between
+            await asyncio.sleep(0)  # a statement on SQLite lets no other task run
             try:
                 order = await self.orders.get(order_id)
                 if order.is_finished:
@@ -117,7 +117,7 @@ class Teardown:
             except (JourneymanError, OSError) as error:
                 telemetry.logger().warning("workspace_kept", agent_work_order_id=order_id, error=str(error))
         if strays:
-            # Of another database, perhaps: nobody here can say whether their work is needed.
+            # Of another database, perhaps: this one cannot say whether their work is needed.
             telemetry.logger().warning(
                 "workspaces_of_nobody_kept", count=len(strays), agent_work_order_ids=strays[:_MOST_NAMED]
             )

@@ -96,7 +96,7 @@ def what_pauses(ends: Iterable[Done]) -> Done | None:
 
 
 _SALVAGE_SECONDS = 2.0
-"""Time to keep what is not committed while somebody waits for the answer; it stays where it is otherwise."""
+"""Time to keep what is not committed while a person waits for the answer; it stays where it is otherwise."""
 
 
 def pauses_in_a_row(events: Iterable[StoredEvent]) -> int:
@@ -134,7 +134,7 @@ async def suspend(
 
     Safe to repeat because an order that is suspended already is left as it is. What was not committed is kept
     as a snapshot; an order that is only paused or waits keeps its workspace too. With `if_still`, an order
-    that nobody held when it was seen, it is refused as Superseded when somebody does by now, or it has moved
+    that no worker held when it was seen, it is refused as Superseded when one does by now, or it has moved
     on.
     """
     order = await orders.get(order_id)

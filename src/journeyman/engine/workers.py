@@ -1,6 +1,6 @@
 """The worker: takes orders up, has their rounds carried out, and looks after what has stalled.
 
-Orders wait in our own table: the place in the line can be seen by whoever reads orders. A worker with a free
+Orders wait in our own table: the place in the line can be seen by all readers of orders. A worker with a free
 place claims the next in SQL and hands its round to the durable engine. Any number of workers may share a
 PostgreSQL database. Each gives heartbeats; what a dead one held waits again, and whoever claims it next has
 the engine resume its workflow there.
@@ -133,7 +133,7 @@ class Worker:
             try:
                 await self._start_what_may()
             except Exception as error:
-                # Whatever it is, it may pass, and nobody but this loop would ever start an order again.
+                # Whatever it is, it may pass, and only this loop would ever start an order again.
                 telemetry.logger().error("orders_not_started", exc_info=error)
             try:
                 await asyncio.wait_for(self._news.wait(), _LOOK_ANYWAY_SECONDS)
@@ -181,7 +181,7 @@ class Worker:
                 # As above: a worker that stops to look would leave orders alone for ever.
                 telemetry.logger().error("worker_could_not_look", exc_info=error)
             if shared and time.monotonic() - beaten > self._resources.settings.worker_lease_seconds:
-                await self._revoke(self._rounds.orders)  # by now somebody else may have them
+                await self._revoke(self._rounds.orders)  # by now another worker may have them
             await asyncio.sleep(_PULSE_SECONDS)
 
     async def _look_after_own(self) -> None:

@@ -33,7 +33,7 @@ class OpenWorkspaces:
         return self._opening.setdefault(order_id, asyncio.Lock())
 
     async def open_locked(self, order: WorkOrder) -> Workspace:
-        """As `open`, for whoever holds `opening` already, or is alone with the order."""
+        """As `open`, for a caller that holds `opening` already, or is alone with the order."""
         assert order.base_commit_sha is not None, "the order is prepared first"
         order_id = order.agent_work_order_id
         known = self._open.get(order_id)

@@ -37,7 +37,7 @@ _PACKAGES = re.compile(
     r"(uv|poetry|pdm|pipenv|npm|pnpm|yarn|bun|bundle|composer|cargo|dotnet)"
     r"(?: (?:sync|install|i|ci|fetch|restore))?(?: --?[\w=-]+)*"
 )
-"""A package manager that is told to install what the project's own files say, and nothing else."""
+"""A package manager's command to install what the project's own files say, and nothing else."""
 _BEFORE_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|env|exec|time|command", re.DOTALL)
 _BUILTIN = re.compile(r"cd|set|export|source|\.|echo|true|ulimit|umask")
 _PROGRAM = re.compile(r"(?!(?:if|for|while|until|case|function)$)[\w.+/-]+")
@@ -196,7 +196,7 @@ def canonical_tool(name: str) -> str:
 
 
 def first_program(command: str) -> str:
-    """The first program that a command calls; empty where that cannot be told by looking."""
+    """The first program that a command calls; empty where parsing cannot say."""
     for part in re.split(r"&&|;|\n", command):
         try:
             words = shlex.split(part, comments=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 _LOOK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHANGED = (errno.ENOTEMPTY, errno.EISDIR, errno.ENOTDIR)
-"""Errors that occur when somebody still writes into the tree."""
+"""Errors that occur when a process still writes into the tree."""
 _MOVED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 """Errors that mean that the entry is gone, or that a link has replaced a directory above it."""
 
@@ -30,7 +30,7 @@ def remove_tree(path: Path, *, is_stopped: Callable[[], bool] = lambda: False) -
         with _descriptor(os.open(path.parent, _READ)) as parent:
             return _remove_entry(path.name, parent, is_stopped)
     except FileNotFoundError:
-        return True  # there is nothing, or somebody else is removing it
+        return True  # there is nothing, or another process is removing it
 
 
 def remove_below(root: Path, paths: Iterable[bytes]) -> None:
@@ -136,7 +136,7 @@ class _Removal:
         try:
             yield
         except FileNotFoundError:
-            self._has_progressed = True  # somebody else is removing it
+            self._has_progressed = True  # another process is removing it
         except OSError as error:
             if error.errno in _CHANGED and self._has_progressed:
                 return  # the next pass tries it again

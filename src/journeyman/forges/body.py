@@ -32,7 +32,7 @@ _ACTIVE = re.compile(
             *_TRIGGERS,
             r"<(?=[a-z/!?])",  # HTML: comments, images, frames
             r"&(?=#?\w+;)",  # an entity, which could spell any of these
-            r"!(?=\[)",  # an image, fetched when somebody looks
+            r"!(?=\[)",  # an image, fetched when the page is opened
             r"^[ \t]*(?=/[a-z])",  # a command to a bot
         )
     ),

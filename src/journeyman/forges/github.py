@@ -157,7 +157,7 @@ class GitHubForge:
             existing = await self._find_pull(repository, branch)
             if existing is None:
                 raise
-            # There was none a moment ago: after a lost response it is ours, after a refusal somebody else's.
+            # There was none a moment ago: after a lost response it is ours, after a refusal another author's.
             return existing.pull_request(was_created=isinstance(error, Transient))
         return made.pull_request(was_created=True)
 

@@ -43,7 +43,7 @@ class RepositoryResponse(_Response):
     default_branch: str
     archived: bool = False
     permissions: _Permissions = _Permissions()
-    """Absent when nobody is signed in."""
+    """Absent without a signed-in user."""
 
 
 class ReferenceResponse(_Response):

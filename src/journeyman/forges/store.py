@@ -62,7 +62,7 @@ class LocalPullRequests:
     async def change(
         self, repository_url: str, number: int, changed: Callable[[PullRequest], PullRequest]
     ) -> PullRequest:
-        """Store what `changed` makes of the pull request, with nobody writing in between."""
+        """Store what `changed` makes of the pull request, with no other write in between."""
         wanted = (table.c.repository_url == repository_url, table.c.number == number)
         async with self._database.writing() as connection:
             row = (await connection.execute(select(table).where(*wanted).with_for_update())).first()

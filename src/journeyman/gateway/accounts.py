@@ -29,11 +29,11 @@ OnFault = Callable[[JourneymanError], None]
 
 
 async def ignore_call(record: CallRecord) -> None:
-    """For accounts whose calls nobody follows."""
+    """For accounts whose calls are not followed."""
 
 
 def ignore_fault(error: JourneymanError) -> None:
-    """For accounts whose faults nobody follows."""
+    """For accounts whose faults are not followed."""
 
 
 @dataclass(frozen=True, kw_only=True)

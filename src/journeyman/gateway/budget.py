@@ -22,7 +22,7 @@ MOST_OUTPUT_TOKENS = 128_000
 HIGHEST_TOKENS = 1_000_000_000
 """That one call is reserved for: columns and sums have an end."""
 UNTRIED_MARGIN = 10.0
-"""For a model of which no call has been paid for yet: nobody knows how its provider counts."""
+"""For a model of which no call has been paid for yet: how its provider counts is unknown."""
 
 
 def characters_in(messages: Iterable[Message]) -> int:
@@ -46,7 +46,7 @@ class Need:
     tokens: int
     most_tokens: int
     usd: float | None
-    """None when nobody knows the price."""
+    """None when the price is unknown."""
     most_usd: float | None
 
 
@@ -111,7 +111,7 @@ def budget_error(model: str, purse: Purse) -> BudgetExceeded:
 
 
 def unpriced(model: str) -> BudgetExceeded:
-    """A price that nobody knows fits into no budget of money."""
+    """An unknown price fits into no budget of money."""
     return BudgetExceeded(
         f"the price of {model} is unknown, so no budget can be kept with it",
         hint="Remove the order's budget or choose a model with a known price (`jm models`), then resume it. "

@@ -1,7 +1,7 @@
 """A provider's failure as one of our own errors.
 
 The provider's message is passed on because it is often the only one that helps, but it is cut short
-and redacted: some providers repeat the key they refuse. Nothing here knows a library: whoever speaks to a
+and redacted: some providers repeat the key they refuse. Nothing here knows a library: the client of a
 provider hands in the status, the headers and the body that came back.
 """
 

@@ -124,7 +124,7 @@ class Gateway:
         ] + scripts
 
     def context_window(self, name: str) -> int | None:
-        """Tokens that a conversation with this model can have; None when nobody knows."""
+        """Tokens that a conversation with this model can have; None when unknown."""
         parsed = parse_model_name(name)
         return None if parsed.provider == "scripted" else context_window_of(name)
 

@@ -177,7 +177,7 @@ class ModelCalls:
 
 
 def _taken(cost_usd: float | None, reserved_usd: float | None) -> float:
-    """What a call that is over counts for: its cost, or its estimate where nobody knows it."""
+    """What a call that is over counts for: its cost, or its estimate where it is unknown."""
     return (reserved_usd or 0.0) if cost_usd is None else cost_usd
 
 

@@ -67,7 +67,7 @@ class Bases:
         return base if name and base.tree.is_dir() else None
 
     def evict(self, in_use: Collection[str], discard: Callable[[Path], None]) -> None:
-        """Discard bases that no workspace lies on and that nobody asked for lately, and what is half made."""
+        """Discard bases that no workspace lies on and that were not used lately, and what is half made."""
         if not self._directory.is_dir():
             return
         for path in self._directory.iterdir():

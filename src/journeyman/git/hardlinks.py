@@ -38,7 +38,7 @@ def _link(name: str, directory: int, place: Path) -> None:
         os.link(name, place, src_dir_fd=directory, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:  # another file system, or somebody else's file
+    except OSError:  # another file system, or another user's file
         descriptor = os.open(
             name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory
         )

@@ -98,7 +98,7 @@ class LfsStore:
                 Path(file.name).unlink(missing_ok=True)
 
     def add(self, source: IO[bytes]) -> Pointer:
-        """Store what can be read; the pointer says what was stored, whoever writes into the source."""
+        """Store what can be read; the pointer says what was stored, even if the source changes meanwhile."""
         with self.incoming() as incoming:
             while piece := source.read(_CHUNK):
                 incoming.write(piece)

@@ -101,7 +101,7 @@ class _Files:
                 )
 
     async def update(self, before: str, after: str) -> None:
-        """Update files and index from one commit to another; Conflict where somebody changed a file."""
+        """Update files and index from one commit to another; Conflict where a file was changed."""
         how: GitOptions = {
             "git_dir": self.git_dir,
             "work_tree": self.work_tree,

@@ -28,7 +28,7 @@ EXCLUDED = "".join(
         *(".venv/", "venv/", ".tox/", ".nox/", "*.egg-info/", ".coverage", "node_modules/", ".gradle/"),
     )
 )
-"""Files of tools that nobody means to commit, for repositories whose .gitignore does not list them."""
+"""Files of tools that are not meant to be committed, for repositories whose .gitignore does not list them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Mount a directory that many share as one that each can write: an overlay on a layer that nobody writes.
+"""Mount a directory that many share as one that each can write: an overlay on a read-only layer.
 
 The lower layer is shown with another owner (an idmapped mount), so the user of a jail owns every file, as in
 a checkout of its own, and nothing is copied for that. Needs a server that runs as root, and Linux 5.19.

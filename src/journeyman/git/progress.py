@@ -97,7 +97,7 @@ def is_record(path: str) -> bool:
 def parse_numstat(output: bytes) -> DiffStat:
     """`git diff-tree --numstat -z` without renames. A binary file counts as changed, without lines.
 
-    Records of orders do not count: nobody asked for them.
+    Records of orders do not count: no task asked for them.
     """
     every = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
     rows = [row for row in every if not is_record(row[2].decode(errors="replace"))]

@@ -84,7 +84,7 @@ async def rebase(
         aside = (await mirror.refs(stash_ref)).get(stash_ref) if stash_ref else None
         return Rebased(ours, theirs, commits, count, aside) if count else None
     if pushed_sha is None and await mirror.merge_base(ours, theirs) in (None, before):
-        return None  # it has none of our commits: it is somebody else's branch
+        return None  # it has none of our commits: it is another author's branch
     async with workspace.locked():
         own = await _own(workspace, theirs, before)
         is_replaced = was_reset or own.commits
@@ -137,7 +137,7 @@ async def _replay(mirror: Mirror, commit: str, onto: str) -> str:
     [parent] = [value.decode() for name, _, value in fields if name == b"parent"]
     before = (await git("rev-parse", f"{onto}^{{tree}}", git_dir=mirror.path)).decode().strip()
     # A cherry-pick is a three-way merge whose base is the parent of the picked commit. Before git 2.40
-    # merge-tree cannot be told the base, so "ours" is a commit that has that parent as its own parent.
+    # merge-tree takes no base, so "ours" is a commit that has that parent as its own parent.
     ours = write_commit(
         mirror.path, tree=before, parents=[parent], signatures=signatures_of(JOURNEYMAN), message=b""
     )

@@ -1,4 +1,4 @@
-"""The remote's branch of an order at rest.
+"""The remote's branch of an idle order.
 
 Only a round moves the order's own branch and rebases it (`rebase.py`). Until then the last head that was
 found on the remote is kept in a ref of its own, for those who read the order.

@@ -1,7 +1,7 @@
 """Find secrets in the lines that a commit would add.
 
 Only unmistakable formats are searched for, because a scan with false alarms gets switched off. Lines that the
-repository already contains are not searched, so existing test keys block nobody.
+repository already contains are not searched, so existing test keys block no commit.
 """
 
 import codecs

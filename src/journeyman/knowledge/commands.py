@@ -96,7 +96,7 @@ def read_commands(files: Iterable[CommandFile]) -> Commands:
             problems.append(CommandFileProblem(file.path, error.message, error.hint))
     if (more := len(wanted) - MAX_FILES) > 0:
         message = f"{more} more files are not read: a repository may have {MAX_FILES} commands"
-        problems.append(CommandFileProblem(DIRECTORY, message, "Remove commands that nobody needs."))
+        problems.append(CommandFileProblem(DIRECTORY, message, "Remove commands that are not needed."))
     return Commands(tuple(sorted(commands, key=lambda one: one.name)), tuple(problems))
 
 

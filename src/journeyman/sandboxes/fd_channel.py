@@ -1,6 +1,6 @@
 """The socket on which open files are passed into and out of a sandbox (SCM_RIGHTS).
 
-A socket stays in the network namespace it was created in, whoever holds it. So the supervisor makes
+A socket stays in the network namespace it was created in, whichever process holds it. So the supervisor makes
 connections and listening sockets inside the jail and sends them here, and programs are started on pipes whose
 other ends stay with us: the kernel moves the bytes and applies back-pressure.
 """

@@ -63,7 +63,7 @@ def _split(target: str) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def in_use(spec: SandboxSpec) -> Iterator[None]:
-    """Hold a shared lock on every layer of a sandbox, so that nobody removes it meanwhile."""
+    """Hold a shared lock on every layer of a sandbox, so that it is not removed meanwhile."""
     with contextlib.ExitStack() as stack:
         for group in grouped(spec.layers):
             try:

@@ -1,6 +1,6 @@
 """Mounts an environment's layers and then becomes bubblewrap, which knows no overlays before 0.11.
 
-It runs alone under `python -I -S` in a mount namespace of its own, so nobody else sees what it mounts, and
+It runs alone under `python -I -S` in a mount namespace of its own, so no other process sees its mounts, and
 everything is gone with the jail. It imports only modules written in C, as the supervisor does, and is passed
 in as one open file (`launch.py`).
 

@@ -40,7 +40,7 @@ class Program:
         self._ended = asyncio.create_task(self._end(ended))
         self._ended.add_done_callback(
             lambda task: task.cancelled() or task.exception()
-        )  # retrieved, so that asyncio does not log it where nobody waits
+        )  # retrieved, so that asyncio does not log it where no caller waits
 
     @property
     def stderr_tail(self) -> str:

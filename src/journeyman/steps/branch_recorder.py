@@ -37,7 +37,7 @@ _MOST_LEFT_OUT = 50
 _SNAPSHOT_EVERY_SECONDS = 25.0
 """Below the promise of at most 30 s of lost work, by the time that a snapshot takes."""
 _CUT_OFF_SECONDS = 1.5
-"""Time for the snapshot of a turn that is cut off: somebody waits for the answer, and the files stay."""
+"""Time for the snapshot of a turn that is cut off: a person waits for the answer, and the files stay."""
 
 
 @dataclass(frozen=True, kw_only=True)

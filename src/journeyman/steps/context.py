@@ -123,6 +123,6 @@ class StepContext:
         await self.orders.emit(self.order_id, *events)
 
     async def remote(self) -> Remote:
-        """Where to push to; only for whoever still holds the order."""
+        """Where to push to; only for the worker that still holds the order."""
         await self.orders.check_held(self.order_id)
         return await self.forge.remote(self.repository)

@@ -1,7 +1,7 @@
 """Run a command of the workflow in the sandbox.
 
 What a command that succeeds leaves changed is committed. One that fails leaves nothing on the branch,
-unless the round goes on after it: its files are set aside by whoever writes next. When the last line of the
+unless the round goes on after it: its files are set aside by the next writer. When the last line of the
 output is a JSON object, its fields become the step's output, for templates and conditions of later steps.
 
 Safe to repeat because a command begins from the branch's head, can reach nothing outside the sandbox, and is

@@ -105,7 +105,7 @@ def to_repair(verdict: Verdict, earlier: Verdict | None) -> list[CheckResult]:
 def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncomplete | None:
     """The question to a person whose order cannot be verified; None where it was asked and the order resumed.
 
-    Asked once for the same thing: whoever resumes an order without changing anything wants it to go on.
+    Asked once for the same thing: a person who resumes an order without changing anything wants it to go on.
     """
     if verdict.passed is not None or not verdict.faults:
         return None

@@ -16,7 +16,7 @@ class Deadline:
     setting: str
     """The field of the settings that says how many days; 0 is never."""
     passed: str
-    """What nobody did until then."""
+    """What no person did until then."""
 
 
 DEADLINES: dict[Status, Deadline] = {

@@ -1,7 +1,7 @@
 """Hosts that people allowed, and which texts can be allowed at all.
 
 A grant widens what the egress proxy lets through by one name. Addresses and names of this machine or of its
-network are never granted: whoever can name them could reach what only the server may.
+network are never granted: naming one would reach what only the server may.
 """
 
 import ipaddress

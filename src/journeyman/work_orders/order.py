@@ -23,7 +23,7 @@ PullRequestState = Literal["draft", "open", "closed", "merged"]
 StepStatus = Literal["running", "completed", "failed", "skipped", "waiting"]
 """`waiting`: it ended in an earlier attempt at the round and is to be done again."""
 PREPARE = "(prepare)"
-"""The step record of preparing branch and workspace: no name of a workflow's step, and shown to nobody."""
+"""The step record of preparing branch and workspace: no name of a workflow's step, and never shown."""
 
 FINISHED: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 UNFINISHED: frozenset[Status] = frozenset(get_args(Status)) - FINISHED
@@ -145,7 +145,7 @@ class WorkOrder:
         return self.status == "pending" and self.worker_id is None
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing happens until a person asks for it, or its time to resume comes."""
         return self.is_finished or self.status in ("paused", "awaiting_approval")
 

@@ -34,7 +34,7 @@ class RepositoryRecord:
     """The canonical address: one record for each."""
     default_branch: str | None = None
     rights: dict[str, Any] | None = None
-    """What our credential may do there: `push`, `pull_request`, `workflows`; None until somebody looked."""
+    """What our credential may do there: `push`, `pull_request`, `workflows`; None until the first check."""
     environment_state: EnvironmentState = "unknown"
     definition: str | None = field(default=None, repr=False)
     """The environment as people stored it on the server, in YAML; it outranks what the repository says."""

@@ -42,7 +42,7 @@ class Removal:
 
 def may_go(order: WorkOrder, traces: Traces, settings: Settings, now: datetime) -> list[Removal]:
     """What of an order is not needed any more."""
-    if not order.is_at_rest:
+    if not order.is_idle:
         return []
 
     def rested(days: float) -> bool:

@@ -13,7 +13,7 @@ export const keys = {
   repositories: ["repositories"] as const,
   environment: (id: string) => ["repositories", id] as const,
   part: (id: string, part: string) => ["order", id, part] as const,
-  story: (id: string) => ["order", id, "story"] as const,
+  transcript: (id: string) => ["order", id, "transcript"] as const,
 };
 
 const EVERY_LINE = 1_000_000;

@@ -896,7 +896,7 @@ export interface components {
         };
         /**
          * AgentNotice
-         * @description Something went wrong between model and agent and was dealt with: said, so that nobody wonders.
+         * @description Something went wrong between model and agent and was dealt with.
          */
         AgentNotice: {
             /**
@@ -1164,7 +1164,7 @@ export interface components {
         };
         /**
          * AgentWorkOrderRequeued
-         * @description The order waits for another attempt: whoever worked on it does not go on.
+         * @description The order waits for another attempt: its worker does not go on.
          */
         AgentWorkOrderRequeued: {
             /**
@@ -2342,7 +2342,7 @@ export interface components {
         };
         /**
          * NetworkDenied
-         * @description A command tried to reach what its phase may not. Told once for each host, port and step.
+         * @description A command tried to reach what its phase may not. Emitted once for each host, port and step.
          */
         NetworkDenied: {
             /**

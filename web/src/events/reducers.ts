@@ -3,7 +3,7 @@
 import { rested } from "./clock";
 import { addRetry, change, cutOffAll, endAttempt, tryAgain } from "./endings";
 import type { At, Of } from "./items";
-import type { Story } from "./story";
+import type { Transcript } from "./transcript";
 
 export const after = (timestamp: string, seconds: number) => new Date(timestamp).getTime() + seconds * 1000;
 
@@ -25,37 +25,37 @@ export const verified = (verification: string) =>
     none: "No checks run",
   })[verification] ?? verification;
 
-export function addText(story: Story, event: Of<"agent_text">, at: At) {
-  const index = story.items.length - 1;
-  const last = story.items[index];
+export function addText(transcript: Transcript, event: Of<"agent_text">, at: At) {
+  const index = transcript.items.length - 1;
+  const last = transcript.items[index];
   if (last?.kind === "text" && last.step === event.step && !last.cutOff) {
-    story.items[index] = { ...last, text: last.text + event.text };
+    transcript.items[index] = { ...last, text: last.text + event.text };
   } else {
-    story.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
+    transcript.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
   }
 }
 
 /** The whole answer follows its streamed text; it is shown once. */
-export function addAnswer(story: Story, event: Of<"agent_answered">, at: At) {
-  const streamed = story.items.findLast((item) => item.kind === "text" && item.step === event.step);
+export function addAnswer(transcript: Transcript, event: Of<"agent_answered">, at: At) {
+  const streamed = transcript.items.findLast((item) => item.kind === "text" && item.step === event.step);
   if (streamed?.kind === "text" && streamed.text.trim().endsWith(event.text.trim())) return;
-  story.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
+  transcript.items.push({ ...at, kind: "text", step: event.step, text: event.text, cutOff: null });
 }
 
 /** Another attempt continues in the same row; the same attempt again means that the server restarted. */
-export function startStep(story: Story, event: Of<"step_started">, at: At) {
-  const index = story.open.steps[event.step];
-  const open = index === undefined ? undefined : story.items[index];
+export function startStep(transcript: Transcript, event: Of<"step_started">, at: At) {
+  const index = transcript.open.steps[event.step];
+  const open = index === undefined ? undefined : transcript.items[index];
   if (open?.kind === "step" && event.attempt > open.attempt) {
-    endAttempt(story, event.step);
-    change(story, index, "step", { attempt: event.attempt });
-    return tryAgain(story, event.step);
+    endAttempt(transcript, event.step);
+    change(transcript, index, "step", { attempt: event.attempt });
+    return tryAgain(transcript, event.step);
   }
   if (open) {
     // The time without events does not count as active.
-    story.work = { ...rested(story.work, story.lastAt), since: event.timestamp };
-    cutOffAll(story, "interrupted");
-    story.items.push({
+    transcript.work = { ...rested(transcript.work, transcript.lastAt), since: event.timestamp };
+    cutOffAll(transcript, "interrupted");
+    transcript.items.push({
       ...at,
       key: at.key - 0.5,
       kind: "system",
@@ -64,8 +64,8 @@ export function startStep(story: Story, event: Of<"step_started">, at: At) {
       detail: "The server restarted; the step began again",
     });
   }
-  story.open.steps[event.step] =
-    story.items.push({
+  transcript.open.steps[event.step] =
+    transcript.items.push({
       ...at,
       kind: "step",
       step: event.step,
@@ -77,21 +77,25 @@ export function startStep(story: Story, event: Of<"step_started">, at: At) {
     }) - 1;
 }
 
-export function startSubtask(story: Story, { step, number, of, title }: Of<"subtask_started">, at: At) {
-  const plan = story.plan ?? { reasoning: "", subtasks: [] };
+export function startSubtask(
+  transcript: Transcript,
+  { step, number, of, title }: Of<"subtask_started">,
+  at: At,
+) {
+  const plan = transcript.plan ?? { reasoning: "", subtasks: [] };
   const subtasks = plan.subtasks.length ? plan.subtasks : [{ title, state: "waiting" as const }];
-  story.plan = {
+  transcript.plan = {
     ...plan,
     subtasks: subtasks.map((subtask, index) => ({
       ...subtask,
       state: index + 1 < number ? "done" : index + 1 === number ? "running" : "waiting",
     })),
   };
-  const open = story.items[story.open.subtasks[step] ?? -1];
+  const open = transcript.items[transcript.open.subtasks[step] ?? -1];
   if (open?.kind === "subtask" && open.title === title) return;
-  change(story, story.open.subtasks[step], "subtask", { state: "done" });
-  story.open.subtasks[step] =
-    story.items.push({
+  change(transcript, transcript.open.subtasks[step], "subtask", { state: "done" });
+  transcript.open.subtasks[step] =
+    transcript.items.push({
       ...at,
       kind: "subtask",
       step,
@@ -103,20 +107,20 @@ export function startSubtask(story: Story, { step, number, of, title }: Of<"subt
 }
 
 /** A subtask's commit is shown in its row; commits of Journeyman's own records are not shown. */
-export function addCommit(story: Story, event: Of<"git_commit_created">, at: At) {
+export function addCommit(transcript: Transcript, event: Of<"git_commit_created">, at: At) {
   const subject = event.message.split("\n")[0] ?? "";
   if (event.phase === "planning" || subject.startsWith("Record test results")) return;
-  const prompt = story.items[story.open.prompt ?? -1];
+  const prompt = transcript.items[transcript.open.prompt ?? -1];
   if (prompt?.kind === "prompt")
-    change(story, story.open.prompt, "prompt", { commits: [...prompt.commits, event.commit_sha] });
-  const index = story.open.subtasks[event.step];
-  const subtask = story.items[index ?? -1];
+    change(transcript, transcript.open.prompt, "prompt", { commits: [...prompt.commits, event.commit_sha] });
+  const index = transcript.open.subtasks[event.step];
+  const subtask = transcript.items[index ?? -1];
   if (subtask?.kind === "subtask" && subtask.title.startsWith(subject.replace(/…$/, ""))) {
-    change(story, index, "subtask", { commit: event.commit_sha, state: "done" });
-    delete story.open.subtasks[event.step];
+    change(transcript, index, "subtask", { commit: event.commit_sha, state: "done" });
+    delete transcript.open.subtasks[event.step];
     return;
   }
-  story.items.push({
+  transcript.items.push({
     ...at,
     kind: "system",
     sign: "commit",
@@ -128,12 +132,12 @@ export function addCommit(story: Story, event: Of<"git_commit_created">, at: At)
 const COMING = /; trying again in .*$/;
 
 /** A model call that is retried is a retry like any other. */
-export function notice(story: Story, event: Of<"agent_notice">, at: At) {
+export function notice(transcript: Transcript, event: Of<"agent_notice">, at: At) {
   if (event.wait_seconds == null) {
-    story.items.push({ ...at, kind: "system", sign: "notice", text: event.text });
+    transcript.items.push({ ...at, kind: "system", sign: "notice", text: event.text });
     return;
   }
-  addRetry(story, at, {
+  addRetry(transcript, at, {
     step: event.step,
     reason: event.text.replace(COMING, ""),
     until: after(event.timestamp, event.wait_seconds),
@@ -141,28 +145,33 @@ export function notice(story: Story, event: Of<"agent_notice">, at: At) {
   });
 }
 
-export function endPrompt(story: Story) {
-  change(story, story.open.prompt, "prompt", { state: "ended" });
-  story.open.prompt = undefined;
+export function endPrompt(transcript: Transcript) {
+  change(transcript, transcript.open.prompt, "prompt", { state: "ended" });
+  transcript.open.prompt = undefined;
 }
 
 /** Removes an error message from its step when the order's failure repeats it. */
-export function sayOnce(story: Story, message: string) {
-  story.items.forEach((item, index) => {
+export function sayOnce(transcript: Transcript, message: string) {
+  transcript.items.forEach((item, index) => {
     if (item.kind === "step" && item.state === "failed" && item.note && message.endsWith(item.note))
-      story.items[index] = { ...item, note: "" };
+      transcript.items[index] = { ...item, note: "" };
   });
 }
 
-export function finishPlan(story: Story) {
-  if (story.plan) {
-    story.plan = { ...story.plan, subtasks: story.plan.subtasks.map((one) => ({ ...one, state: "done" })) };
+export function finishPlan(transcript: Transcript) {
+  if (transcript.plan) {
+    transcript.plan = {
+      ...transcript.plan,
+      subtasks: transcript.plan.subtasks.map((one) => ({ ...one, state: "done" })),
+    };
   }
 }
 
-export function decide(story: Story, event: Of<"approval_decided">) {
-  const index = story.items.findLastIndex((item) => item.kind === "approval" && item.step === event.step);
-  change(story, index, "approval", {
+export function decide(transcript: Transcript, event: Of<"approval_decided">) {
+  const index = transcript.items.findLastIndex(
+    (item) => item.kind === "approval" && item.step === event.step,
+  );
+  change(transcript, index, "approval", {
     decision: event.decision,
     comment: event.comment,
     at: event.timestamp,
@@ -170,16 +179,16 @@ export function decide(story: Story, event: Of<"approval_decided">) {
 }
 
 export function pullRequest(
-  story: Story,
+  transcript: Transcript,
   event: Of<"github_pull_request_created"> | Of<"github_pull_request_updated">,
   at: At,
 ) {
-  const wasDraft = story.pullRequest?.draft;
-  story.pullRequest = { url: event.github_pull_request_url, number: event.number, draft: event.draft };
+  const wasDraft = transcript.pullRequest?.draft;
+  transcript.pullRequest = { url: event.github_pull_request_url, number: event.number, draft: event.draft };
   const created = event.type === "github_pull_request_created";
   // Updates by a push are not shown.
   if (!created && (event.draft || !wasDraft)) return;
-  story.items.push({
+  transcript.items.push({
     ...at,
     kind: "system",
     sign: "pull_request",

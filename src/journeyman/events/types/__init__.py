@@ -239,7 +239,7 @@ LAST_EVENTS = frozenset(
         "agent_work_order_cancelled",
     }
 )
-"""After one of these an order rests until somebody asks for more."""
+"""After one of these an order is idle until a person asks for more."""
 
 FIRST_EVENTS = frozenset(
     {

@@ -22,7 +22,7 @@ class AgentAnswered(EventModel):
 
 
 class AgentNotice(EventModel):
-    """Something went wrong between model and agent and was dealt with: said, so that nobody wonders."""
+    """Something went wrong between model and agent and was dealt with."""
 
     type: Literal["agent_notice"] = "agent_notice"
     step: str

@@ -48,7 +48,7 @@ class EnvironmentSetupFailed(EventModel):
 
 
 class NetworkDenied(EventModel):
-    """A command tried to reach what its phase may not. Told once for each host, port and step."""
+    """A command tried to reach what its phase may not. Emitted once for each host, port and step."""
 
     type: Literal["network_denied"] = "network_denied"
     host: str

@@ -1,4 +1,4 @@
-"""Events of an order's life: created, started, at rest, changed, approved, prompted."""
+"""Events of an order's life: created, started, suspended, changed, approved, prompted."""
 
 from datetime import datetime
 from typing import Literal
@@ -71,7 +71,7 @@ class AgentWorkOrderRetried(EventModel):
 
 
 class AgentWorkOrderRequeued(EventModel):
-    """The order waits for another attempt: whoever worked on it does not go on."""
+    """The order waits for another attempt: its worker does not go on."""
 
     type: Literal["agent_work_order_requeued"] = "agent_work_order_requeued"
     worker_id: str

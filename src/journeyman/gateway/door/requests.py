@@ -2,7 +2,7 @@
 
 A reservation covers the worst that a request allows, so everything in a request has to be understood: an
 address that the provider would fetch leads out of a sandbox without network, what is kept at the provider is
-paid for again though nobody sees its size, and some fields multiply the price. A field without a rule is
+paid for again though its size is not seen, and some fields multiply the price. A field without a rule is
 refused by its name. Tools that a provider would run by itself are no more than an offer to the model: they
 are left out, and the request goes on.
 """

@@ -1,4 +1,4 @@
-"""The door's unix socket, which a sandbox can be given and nobody else can reach.
+"""The door's unix socket, which a sandbox can be given and no other process can reach.
 
 A jail's user is another one than ours, so the socket itself must be open to all; the directory around it
 is open to nobody, and a jail sees the socket without it. Each process has a socket of its own.

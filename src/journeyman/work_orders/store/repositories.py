@@ -1,6 +1,6 @@
 """Repositories that the server knows, one row for each address.
 
-A row is inserted by whoever names the repository first, an order or a person; two at once insert one row,
+A row is inserted when an order or a person first names the repository; two at once insert one row,
 because the address is unique and the loser of the race reads the winner's.
 """
 

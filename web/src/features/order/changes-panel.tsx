@@ -7,16 +7,16 @@ import type { Order } from "@/api/client";
 import { diffQuery, wholeDiffQuery } from "@/api/queries";
 import DiffView from "@/components/diff/diff-view";
 import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { SendComments } from "./send-comments";
 import { SentComments } from "./sent-comments";
 import { useNotes } from "./use-notes";
 
-export default function ChangesPanel({ order, story }: { order: Order; story: Story }) {
+export default function ChangesPanel({ order, transcript }: { order: Order; transcript: Transcript }) {
   const id = order.agent_work_order_id;
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(diffQuery(id));
-  const { notes, sent, comments, begin, forget } = useNotes(id, story);
+  const { notes, sent, comments, begin, forget } = useNotes(id, transcript);
   const loadWhole = useCallback(
     (paths: string[]) => client.fetchQuery(wholeDiffQuery(id, paths)),
     [client, id],

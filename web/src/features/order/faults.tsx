@@ -7,7 +7,7 @@ export type Fault = { what: string; remedy: string; who: string; command: string
 
 const WHO: Record<string, string> = {
   maintainer: "A maintainer of the repository can do this.",
-  operator: "Whoever runs the server can do this.",
+  operator: "An administrator of the server can do this.",
   anyone: "You can do this.",
 };
 

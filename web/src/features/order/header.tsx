@@ -8,15 +8,15 @@ import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/field";
 import { Tip } from "@/components/ui/tip";
 import { workedSeconds } from "@/events/clock";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { duration, money, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { Controls } from "./controls";
 import { allows, useControl } from "./use-control";
 
-type Props = { order: Order; story: Story };
+type Props = { order: Order; transcript: Transcript };
 
-export function Header({ order, story }: Props) {
+export function Header({ order, transcript }: Props) {
   return (
     <header className="border-b bg-card px-4 py-3 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -40,7 +40,7 @@ export function Header({ order, story }: Props) {
             {repositoryName(order.repository_url)} · {order.git_branch_name}
           </span>
         </span>
-        <Elapsed order={order} story={story} />
+        <Elapsed order={order} transcript={transcript} />
         <span className="tabular-nums">
           {money(order.cost_usd)}
           {order.budget_usd !== null && ` of ${money(order.budget_usd)}`}
@@ -92,10 +92,10 @@ function Title({ order }: { order: Order }) {
 }
 
 /** The time of active work, without waiting in the queue or for approval. */
-function Elapsed({ order, story }: Props) {
+function Elapsed({ order, transcript }: Props) {
   const now = useNow();
   if (!order.execution_started_at) return <span>not started</span>;
-  const worked = story.last ? duration(workedSeconds(story.work, now)) : "";
+  const worked = transcript.last ? duration(workedSeconds(transcript.work, now)) : "";
   return <span className="min-w-12 tabular-nums">{worked}</span>;
 }
 

@@ -5,7 +5,7 @@ import type { OneOrder, Order } from "@/api/client";
 import { stepsQuery } from "@/api/queries";
 import type { Stat } from "@/components/diff/stat";
 import { Button } from "@/components/ui/button";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { count, money, plural, whole } from "@/lib/format";
 import { CostTable } from "./cost-table";
 import { ForkDialog } from "./fork";
@@ -15,7 +15,7 @@ import { StepTable } from "./step-table";
 import { allows, useControl } from "./use-control";
 import { useStat } from "./use-stat";
 
-export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story }) {
+export function InfoPanel({ answer, transcript }: { answer: OneOrder; transcript: Transcript }) {
   const order = answer.agent_work_order;
   const navigate = useNavigate();
   const { data } = useQuery(stepsQuery(order.agent_work_order_id));
@@ -29,7 +29,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
     ["Base branch", answer.base_branch ?? "default"],
     ["Workflow", order.workflow_type],
     ["Agent", `${order.agent} · ${order.model}`],
-    ["Sandbox", sandboxOf(order, story)],
+    ["Sandbox", sandboxOf(order, transcript)],
     ["Created", whole(order.created_at)],
     ["Cost", `${money(order.cost_usd)}${order.budget_usd === null ? "" : ` of ${money(order.budget_usd)}`}`],
     [
@@ -37,8 +37,8 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
       `${count(order.tokens_in)} in · ${count(order.tokens_out)} out · ${count(order.tokens_cache_read)} from cache`,
     ],
     ["Changes", changesOf(order, stat)],
-    ["Verification", verdictOf(order, story)],
-    ["Events", String(story.last)],
+    ["Verification", verdictOf(order, transcript)],
+    ["Events", String(transcript.last)],
   ];
   return (
     <div className="flex flex-col gap-6 p-5 text-[13px]">
@@ -62,7 +62,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
           </div>
         ))}
       </dl>
-      <LogEntries id={order.agent_work_order_id} events={story.last} />
+      <LogEntries id={order.agent_work_order_id} events={transcript.last} />
       <div>
         <Button
           size="sm"
@@ -82,7 +82,7 @@ export function InfoPanel({ answer, story }: { answer: OneOrder; story: Story })
 }
 
 /** The writable sandbox; a planner has a read-only one. */
-const sandboxOf = (order: Order, { sandboxes }: Story) =>
+const sandboxOf = (order: Order, { sandboxes }: Transcript) =>
   sandboxes.findLast((name) => !name.endsWith("-read-only")) ?? order.sandbox_type;
 
 const changesOf = ({ git_commit_count }: Order, stat?: Stat) =>

@@ -6,7 +6,7 @@ import { orderQuery } from "@/api/queries";
 import { ErrorMessage, Skeleton } from "@/components/feedback";
 import { Button } from "@/components/ui/button";
 import { Resizer } from "@/components/ui/resizer";
-import { useStory } from "@/events/use-story";
+import { useTranscript } from "@/events/use-transcript";
 import { cn } from "@/lib/cn";
 import { useStored } from "@/lib/stored";
 import type { Panel } from "@/router";
@@ -48,7 +48,7 @@ function OneOrderPage({ id }: { id: string }) {
 
 function Shown({ id, answer }: { id: string; answer: OneOrder }) {
   const order = answer.agent_work_order;
-  const { story } = useStory(id);
+  const { transcript } = useTranscript(id);
   const navigate = useNavigate();
   const { panel: chosen } = route.useSearch();
   const panel = chosen ?? panelFor(order);
@@ -60,10 +60,10 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
     setChat(next === "chat");
     if (next !== "chat") void navigate({ to: ".", search: { panel: next }, replace: true });
   };
-  const bar = { answer, story, onOpen: open };
+  const bar = { answer, transcript, onOpen: open };
   return (
     <div className="flex h-full flex-col">
-      <Header order={order} story={story} />
+      <Header order={order} transcript={transcript} />
       <div
         className="flex min-h-0 flex-1 flex-col lg:flex-row"
         style={{ "--panel": wide ? "100%" : `${percent}%` } as React.CSSProperties}
@@ -79,7 +79,7 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
         >
           <Timeline
             id={id}
-            items={story.items}
+            items={transcript.items}
             before={
               <div className="pt-4">
                 {answer.initial_prompt && (
@@ -87,9 +87,9 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
                 )}
               </div>
             }
-            after={<Now order={order} story={story} onOpen={open} />}
+            after={<Now order={order} transcript={transcript} onOpen={open} />}
           />
-          <PromptBox order={order} queue={story.queue} />
+          <PromptBox order={order} queue={transcript.queue} />
         </section>
         {!wide && <Resizer label="Width of the panel" value={percent} onChange={setPercent} />}
         <aside
@@ -100,7 +100,7 @@ function Shown({ id, answer }: { id: string; answer: OneOrder }) {
           )}
         >
           <PanelBar {...bar} className="max-lg:hidden" current={panel} wide={wide} onWide={setWide} />
-          <PanelView panel={panel} answer={answer} story={story} />
+          <PanelView panel={panel} answer={answer} transcript={transcript} />
         </aside>
       </div>
     </div>

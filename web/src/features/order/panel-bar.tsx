@@ -4,7 +4,7 @@ import { CircleCheck, CircleX, LoaderCircle, Maximize2, Minimize2 } from "lucide
 import type { OneOrder, Order } from "@/api/client";
 import { Button } from "@/components/ui/button";
 import { runningStep } from "@/events/rows";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { cn } from "@/lib/cn";
 import { PANELS, type Panel } from "@/router";
 import { useStat } from "./use-stat";
@@ -20,7 +20,7 @@ const NAMES: Record<Panel | "chat", string> = {
 
 type Props = {
   answer: OneOrder;
-  story: Story;
+  transcript: Transcript;
   current: Panel | "chat";
   onOpen: (panel: Panel | "chat") => void;
   wide?: boolean;
@@ -28,7 +28,7 @@ type Props = {
   className?: string;
 };
 
-export function PanelBar({ answer, story, current, onOpen, wide = false, onWide, className }: Props) {
+export function PanelBar({ answer, transcript, current, onOpen, wide = false, onWide, className }: Props) {
   const order = answer.agent_work_order;
   // On a small screen the chat is a tab as well.
   const shown = onWide ? PANELS : (["chat", ...PANELS] as const);
@@ -49,7 +49,7 @@ export function PanelBar({ answer, story, current, onOpen, wide = false, onWide,
           >
             {NAMES[panel]}
             {panel === "changes" && <ChangedFiles order={order} />}
-            {panel === "checks" && <Verdict order={order} story={story} />}
+            {panel === "checks" && <Verdict order={order} transcript={transcript} />}
           </button>
         ))}
       </nav>
@@ -87,11 +87,11 @@ const VERDICTS = {
 } as const;
 
 /** The verdict, or `running` while the checks run again. */
-export const verdictOf = (order: Order, { items }: Story): string =>
+export const verdictOf = (order: Order, { items }: Transcript): string =>
   order.status === "running" && runningStep(items)?.stepKind === "verify" ? "running" : order.verification;
 
-function Verdict({ order, story }: { order: Order; story: Story }) {
-  const verdict = verdictOf(order, story);
+function Verdict({ order, transcript }: { order: Order; transcript: Transcript }) {
+  const verdict = verdictOf(order, transcript);
   const sign = VERDICTS[verdict as keyof typeof VERDICTS];
   if (!sign) return null;
   const { icon: Icon, look } = sign;

@@ -4,7 +4,7 @@ import { Suspense } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import type { OneOrder } from "@/api/client";
 import { ErrorMessage, SkeletonRows } from "@/components/feedback";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { lazyWithRetry } from "@/lib/lazy";
 import type { Panel } from "@/router";
 import { ChecksPanel } from "./checks-panel";
@@ -14,9 +14,9 @@ import { PullRequestPanel } from "./pull-request-panel";
 
 const ChangesPanel = lazyWithRetry(() => import("./changes-panel"));
 
-type ViewProps = { panel: Panel; answer: OneOrder; story: Story };
+type ViewProps = { panel: Panel; answer: OneOrder; transcript: Transcript };
 
-export function PanelView({ panel, answer, story }: ViewProps) {
+export function PanelView({ panel, answer, transcript }: ViewProps) {
   const order = answer.agent_work_order;
   return (
     <div
@@ -37,11 +37,11 @@ export function PanelView({ panel, answer, story }: ViewProps) {
             </div>
           }
         >
-          {panel === "plan" && <PlanPanel order={order} plan={story.plan} />}
-          {panel === "changes" && <ChangesPanel order={order} story={story} />}
-          {panel === "checks" && <ChecksPanel order={order} story={story} />}
+          {panel === "plan" && <PlanPanel order={order} plan={transcript.plan} />}
+          {panel === "changes" && <ChangesPanel order={order} transcript={transcript} />}
+          {panel === "checks" && <ChecksPanel order={order} story={transcript} />}
           {panel === "pull-request" && <PullRequestPanel order={order} />}
-          {panel === "info" && <InfoPanel answer={answer} story={story} />}
+          {panel === "info" && <InfoPanel answer={answer} transcript={transcript} />}
         </Suspense>
       </ErrorBoundary>
     </div>

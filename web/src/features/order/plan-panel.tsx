@@ -2,7 +2,7 @@ import { Circle, CircleCheck, ListChecks, LoaderCircle } from "lucide-react";
 import type { Order } from "@/api/client";
 import { Empty } from "@/components/feedback";
 import { Prose } from "@/components/prose";
-import type { Plan, Subtask } from "@/events/story";
+import type { Plan, Subtask } from "@/events/transcript";
 import { cn } from "@/lib/cn";
 
 const SIGNS: Record<Subtask["state"], { icon: typeof Circle; look: string; word: string }> = {

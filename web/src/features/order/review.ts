@@ -5,7 +5,7 @@
 
 import type { Place } from "@/components/diff/diff-view";
 import type { PromptItem } from "@/events/items";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { commit } from "@/lib/format";
 
 export type Comment = Place & { text: string };
@@ -46,7 +46,7 @@ export function commentsIn(prompt: string): Comment[] {
 }
 
 /** All review comments that were sent, the newest last. */
-export function sentIn({ items, queue }: Story): SentComment[] {
+export function sentIn({ items, queue }: Transcript): SentComment[] {
   const prompts = [...items.filter((item): item is PromptItem => item.kind === "prompt"), ...queue];
   return prompts.flatMap((prompt) =>
     commentsIn(prompt.text).map((comment, index) => ({

@@ -2,17 +2,17 @@
 
 import { useMemo } from "react";
 import type { Note, Place } from "@/components/diff/diff-view";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { useDraft } from "@/lib/draft";
 import { useStored } from "@/lib/stored";
 import { DraftComment, SentCommentView, WaitingComment } from "./comments";
 import { type Comment, type SentComment, sentIn } from "./review";
 
-export function useNotes(id: string, story: Story) {
+export function useNotes(id: string, transcript: Transcript) {
   const [comments, setComments] = useStored<Comment[]>(`comments.${id}`, []);
   const [draft, begin] = useDraft<Place | null>(`comment.${id}`, null);
-  // Compared by value: the story changes with every event, the sent comments rarely do.
-  const serialized = JSON.stringify(sentIn(story));
+  // Compared by value: the transcript changes with every event, the sent comments rarely do.
+  const serialized = JSON.stringify(sentIn(transcript));
   const sent = useMemo(() => JSON.parse(serialized) as SentComment[], [serialized]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: to set comments is the same every time
   const notes = useMemo(() => {

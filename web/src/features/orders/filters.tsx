@@ -17,7 +17,7 @@ const SORTS = [
   { value: "title", label: "title" },
   { value: "status", label: "status" },
 ];
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 
 type Props = {
   search: OrdersSearch;
@@ -82,12 +82,13 @@ export function Filters({ search, repositories: shown, onChange }: Props) {
   );
 }
 
+/** Debounced: a search begins when typing pauses. */
 function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
     if (text === value) return;
-    const timer = setTimeout(() => onChange(text), TYPING_MS);
+    const timer = setTimeout(() => onChange(text), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
   return (

@@ -3,13 +3,13 @@
 import { Link } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import { Card } from "@/components/page";
-import { useStory } from "@/events/use-story";
+import { useTranscript } from "@/events/use-transcript";
 
 const LAST = 5;
 
 export function CheckProgress({ id }: { id: string }) {
-  const { story } = useStory(id);
-  const lines = story.items.filter((item) => item.kind === "system").slice(-LAST);
+  const { transcript } = useTranscript(id);
+  const lines = transcript.items.filter((item) => item.kind === "system").slice(-LAST);
   return (
     <Card className="p-4">
       <div className="flex items-center gap-2">

@@ -39,7 +39,7 @@ function Finding({ finding, order, actions, disabled }: FindingProps) {
       <div className="min-w-0 flex-1">
         <p className="font-medium break-words">{finding.what}</p>
         <p className="text-[13px] break-words text-muted-foreground">
-          {plainText(finding.remedy) || "Ask whoever runs the server."}
+          {plainText(finding.remedy) || "Ask an administrator of the server."}
         </p>
         {finding.command && (
           <code className="mt-1 block font-mono text-xs break-all text-muted-foreground">

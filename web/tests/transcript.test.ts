@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { workedSeconds } from "@/events/clock";
 import type { Item } from "@/events/items";
 import { rowsOf } from "@/events/rows";
-import { applyEvents, EMPTY } from "@/events/story";
-import { partsChangedBy } from "@/events/use-story";
+import { applyEvents, EMPTY } from "@/events/transcript";
+import { partsChangedBy } from "@/events/use-transcript";
 import { eventsOf } from "./events";
 
 const kinds = (items: Item[]) => items.map(({ kind }) => kind);
@@ -50,9 +50,9 @@ it("a tool call gets its result, and keeps its place", () => {
   expect(open.calls).toEqual({});
 });
 
-it("telling in pieces gives the same story as telling at once", () => {
+it("applying events one by one gives the same transcript as all at once", () => {
   const events = eventsOf(started, text("a"), call, result, text("b"), { type: "agent_work_order_paused" });
-  const pieces = events.reduce((story, one) => applyEvents(story, [one]), EMPTY);
+  const pieces = events.reduce((transcript, one) => applyEvents(transcript, [one]), EMPTY);
   expect(pieces).toEqual(applyEvents(EMPTY, events));
   expect(EMPTY.items).toEqual([]);
 });
@@ -75,7 +75,7 @@ describe("what is open", () => {
     ]);
   });
 
-  it("was interrupted when the same attempt begins again, and the story says that it went on", () => {
+  it("was interrupted when the same attempt begins again, and the transcript says that it went on", () => {
     const { items } = applyEvents(EMPTY, eventsOf(started, call, half, started, text("I look at the code.")));
     expect(items).toMatchObject([
       { kind: "step", state: "interrupted" },
@@ -116,7 +116,7 @@ describe("retries", () => {
   const subtask = { type: "subtask_started" as const, step: "build", number: 1, of: 1, title: "Add" };
 
   it("are one row with everything that was tried, where it was tried last", () => {
-    const story = applyEvents(
+    const transcript = applyEvents(
       EMPTY,
       eventsOf(
         started,
@@ -127,12 +127,12 @@ describe("retries", () => {
         subtask,
       ),
     );
-    expect(rowsOf(story.items)).toMatchObject([
+    expect(rowsOf(transcript.items)).toMatchObject([
       { kind: "subtask", state: "running" },
       { kind: "retry", state: "trying", reasons: ["no answer", "gave up"] },
     ]);
-    expect(story.start.active).toBe(true);
-    expect(story.items[0]).toMatchObject({ kind: "step", state: "running", attempt: 2 });
+    expect(transcript.start.active).toBe(true);
+    expect(transcript.items[0]).toMatchObject({ kind: "step", state: "running", attempt: 2 });
   });
 
   it("leave one step that failed, not one that still runs for each attempt", () => {
@@ -195,7 +195,7 @@ describe("the time of an order", () => {
   });
 
   it("counts the newest start from where that began", () => {
-    const story = applyEvents(
+    const transcript = applyEvents(
       EMPTY,
       eventsOf(
         { type: "agent_work_order_created" },
@@ -206,7 +206,7 @@ describe("the time of an order", () => {
         moment("agent_work_order_started"),
       ),
     );
-    expect(story.start).toEqual({
+    expect(transcript.start).toEqual({
       queued: "2026-01-01T00:00:05.000Z",
       started: "2026-01-01T00:00:06.000Z",
       fetched: null,
@@ -234,8 +234,8 @@ describe("prompts", () => {
 it("subtasks tick off as the next one begins", () => {
   const plan = { type: "plan_created" as const, step: "plan", reasoning: "", subtasks: ["one", "two"] };
   const second = { type: "subtask_started" as const, step: "build", number: 2, of: 2, title: "two" };
-  const story = applyEvents(EMPTY, eventsOf(plan, second));
-  expect(story.plan?.subtasks.map(({ state }) => state)).toEqual(["done", "running"]);
+  const transcript = applyEvents(EMPTY, eventsOf(plan, second));
+  expect(transcript.plan?.subtasks.map(({ state }) => state)).toEqual(["done", "running"]);
   const end = applyEvents(
     EMPTY,
     eventsOf(plan, second, { type: "agent_work_order_completed", verification: "passed" }),
@@ -253,24 +253,24 @@ it("an approval keeps the person's word, and when it was given", () => {
 
 it("a pull request that leaves draft says so", () => {
   const pull = { github_pull_request_url: "u", number: 12 };
-  const story = applyEvents(
+  const transcript = applyEvents(
     EMPTY,
     eventsOf(
       { type: "github_pull_request_created", draft: true, ...pull },
       { type: "github_pull_request_updated", draft: false, ...pull },
     ),
   );
-  expect(story.items.map((item) => item.kind === "system" && item.text)).toEqual([
+  expect(transcript.items.map((item) => item.kind === "system" && item.text)).toEqual([
     "Created draft PR #12",
     "PR #12 is ready for review",
   ]);
-  expect(story.pullRequest).toMatchObject({ number: 12, draft: false });
+  expect(transcript.pullRequest).toMatchObject({ number: 12, draft: false });
 });
 
 it("an event of a kind that is not known yet changes nothing but the place", () => {
-  const story = applyEvents(EMPTY, eventsOf({ type: "something_new" as "agent_text" }));
-  expect(story.items).toEqual([]);
-  expect(story.last).toBe(1);
+  const transcript = applyEvents(EMPTY, eventsOf({ type: "something_new" as "agent_text" }));
+  expect(transcript.items).toEqual([]);
+  expect(transcript.last).toBe(1);
 });
 
 it("what agents and tools say makes no reading stale; everything else does", () => {
@@ -330,9 +330,9 @@ describe("a commit", () => {
 
   it("is under way until it is made", () => {
     expect(applyEvents(EMPTY, eventsOf(begun)).committing).not.toBeNull();
-    const story = applyEvents(EMPTY, eventsOf(begun, made));
-    expect(story.committing).toBeNull();
-    expect(story.items).toMatchObject([{ sign: "commit", text: "Make it add", detail: "01234567" }]);
+    const transcript = applyEvents(EMPTY, eventsOf(begun, made));
+    expect(transcript.committing).toBeNull();
+    expect(transcript.items).toMatchObject([{ sign: "commit", text: "Make it add", detail: "01234567" }]);
   });
 
   it("of a subtask stands in its row, and one of Journeyman's own records nowhere", () => {

@@ -5,15 +5,15 @@ import { useEffect, useState } from "react";
 import type { EventMessage, Problem } from "@/api/client";
 import { keys } from "@/api/queries";
 import { follow } from "./feed";
-import { applyEvents, EMPTY, type Story } from "./story";
+import { applyEvents, EMPTY, type Transcript } from "./transcript";
 
-const BETWEEN_REFRESHES_MS = 300;
+const THROTTLE_MS = 300;
 /** A hidden page closes its connection: a browser has six per server for all its tabs. */
 const HIDDEN_MS = 10_000;
 
-const storyOf = (id: string) =>
-  queryOptions<Story>({
-    queryKey: keys.story(id),
+const transcriptOf = (id: string) =>
+  queryOptions<Transcript>({
+    queryKey: keys.transcript(id),
     // Only the feed writes it: a refresh of everything must not clear it.
     queryFn: skipToken,
     initialData: EMPTY,
@@ -21,18 +21,18 @@ const storyOf = (id: string) =>
     gcTime: 5 * 60_000,
   });
 
-export function useStory(id: string): { story: Story; problem: Problem | null } {
+export function useTranscript(id: string): { transcript: Transcript; problem: Problem | null } {
   const client = useQueryClient();
   const visible = useVisible();
   const [problem, setProblem] = useState<Problem | null>(null);
-  const { data: story = EMPTY } = useQuery(storyOf(id));
+  const { data: transcript = EMPTY } = useQuery(transcriptOf(id));
 
   useEffect(() => {
     if (!visible) return;
     const stopping = new AbortController();
     const batcher = new EventBatcher(client, id);
     void follow(id, {
-      after: client.getQueryData(storyOf(id).queryKey)?.last ?? 0,
+      after: client.getQueryData(transcriptOf(id).queryKey)?.last ?? 0,
       signal: stopping.signal,
       onEvents: (events) => batcher.take(events),
       onProblem: setProblem,
@@ -43,10 +43,10 @@ export function useStory(id: string): { story: Story; problem: Problem | null } 
     };
   }, [client, id, visible]);
 
-  return { story, problem };
+  return { transcript, problem };
 }
 
-/** Collects events and applies them once per frame. */
+/** Applies events once per frame; the refreshes they cause are throttled. */
 class EventBatcher {
   private waiting: EventMessage[] = [];
   private frame = 0;
@@ -62,14 +62,16 @@ class EventBatcher {
     this.waiting.push(...events);
     this.frame ||= requestAnimationFrame(() => this.show());
     for (const event of events) for (const part of partsChangedBy(event.type)) this.stale.add(part);
-    if (this.stale.size) this.refreshing ??= setTimeout(() => this.refresh(), BETWEEN_REFRESHES_MS);
+    if (this.stale.size) this.refreshing ??= setTimeout(() => this.refresh(), THROTTLE_MS);
   }
 
   private show() {
     this.frame = 0;
     const events = this.waiting;
     this.waiting = [];
-    this.client.setQueryData<Story>(keys.story(this.id), (story) => applyEvents(story ?? EMPTY, events));
+    this.client.setQueryData<Transcript>(keys.transcript(this.id), (transcript) =>
+      applyEvents(transcript ?? EMPTY, events),
+    );
   }
 
   private refresh() {
@@ -107,6 +109,7 @@ export function partsChangedBy(type: EventMessage["type"]): string[] {
   return ["order", ...PARTS.filter(([pattern]) => pattern.test(type)).map(([, part]) => part)];
 }
 
+/** Debounced: a page that is hidden only for a moment stays visible. */
 function useVisible(): boolean {
   const [visible, setVisible] = useState(true);
   useEffect(() => {

@@ -2,10 +2,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { expect, it, vi } from "vitest";
-import { useStory } from "@/events/use-story";
+import { useTranscript } from "@/events/use-transcript";
 import { said } from "./events";
 
-it("the story is kept when everything is refreshed", async () => {
+it("the transcript is kept when everything is refreshed", async () => {
   const client = new QueryClient();
   const text = `data: ${JSON.stringify(said(1, "Hello"))}\n\n`;
   const answers = [new Response(text)];
@@ -13,9 +13,9 @@ it("the story is kept when everything is refreshed", async () => {
   const wrapper = ({ children }: { children: ReactNode }) => (
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
-  const { result } = renderHook(() => useStory("wo-00000000"), { wrapper });
-  await waitFor(() => expect(result.current.story.items).toHaveLength(1));
+  const { result } = renderHook(() => useTranscript("wo-00000000"), { wrapper });
+  await waitFor(() => expect(result.current.transcript.items).toHaveLength(1));
   await act(() => client.invalidateQueries());
-  expect(result.current.story.items).toMatchObject([{ kind: "text", text: "Hello" }]);
+  expect(result.current.transcript.items).toMatchObject([{ kind: "text", text: "Hello" }]);
   vi.unstubAllGlobals();
 });
