@@ -35,11 +35,13 @@ export const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 const SEQUENCE_MS = 1200;
+/** `G` was not pressed. Not 0: a key's time counts from the page's start. */
+const NEVER = Number.NEGATIVE_INFINITY;
 
 export function useKeys(show: (what: "palette" | "help") => void) {
   const navigate = useNavigate();
   useEffect(() => {
-    let goneTo = 0;
+    let goneTo = NEVER;
     const press = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) {
         event.preventDefault();
@@ -51,12 +53,12 @@ export function useKeys(show: (what: "palette" | "help") => void) {
       if (document.querySelector("[role=dialog]")) return;
       const place = PLACES.find(({ key }) => key === event.key.toLowerCase());
       if (place && event.timeStamp - goneTo < SEQUENCE_MS) {
-        goneTo = 0;
+        goneTo = NEVER;
         event.preventDefault();
         void navigate({ to: place.to });
         return;
       }
-      goneTo = 0;
+      goneTo = NEVER;
       const acts: Record<string, () => void> = {
         g: () => {
           goneTo = event.timeStamp;
