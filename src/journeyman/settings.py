@@ -188,8 +188,8 @@ class Settings(BaseModel):
     """Bytes of files in Git LFS that a checkout may have; files beyond stay pointers."""
     lfs_hosts: list[str] = Field(default_factory=list, alias="JOURNEYMAN_LFS_HOSTS")
     """Hosts, beside the repository's own, that keep the contents of Git LFS: a list, or JSON."""
-    workspaces: Literal["checkout", "overlay"] = Field(default="checkout", alias="JOURNEYMAN_WORKSPACES")
-    """`overlay` mounts workspaces over one checkout of their base, where the server is root's."""
+    workspaces: Literal["overlay", "checkout"] = Field(default="overlay", alias="JOURNEYMAN_WORKSPACES")
+    """`overlay` mounts workspaces over one checkout of their base, where a server of root's can mount."""
     git_author_name: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_NAME")
     """Author of commits; empty means the forge's user, or git's own user.name."""
     git_author_email: str = Field(default="", alias="JOURNEYMAN_GIT_AUTHOR_EMAIL")

@@ -129,6 +129,34 @@ async def test_a_base_that_is_gone_costs_only_what_was_in_no_snapshot(setup: Git
     assert ((await setup.open()).tree / "readme.md").read_text() == "kept\n"
 
 
+async def test_a_workspace_that_is_made_again_lies_on_its_first_base(setup: GitSetup) -> None:
+    workspace = await setup.open()
+    (workspace.tree / "readme.md").write_text("committed\n")
+    await workspace.commit(message(), author=ADA)
+    (workspace.tree / "src/app.py").write_text("not committed\n")
+    await workspace.snapshot()
+    await setup.workspaces.remove(ORDER)
+    again = await setup.open()
+    assert again.tree.is_mount()
+    assert (again.tree / "readme.md").read_text() == "committed\n"
+    assert status(again) == " M src/app.py\n".rstrip()
+    assert {entry.stat().st_uid for one in walk(again.tree) for entry in one.entries} == {jail_uid(ORDER)}
+    assert len(list((setup.home / "bases").glob("[0-9a-f]*"))) == 1
+
+
+async def test_what_a_killed_process_had_half_mounted_goes_away(setup: GitSetup) -> None:
+    """As if it was killed between the two mounts: the shared files are still shown beside the workspace."""
+    workspace = await setup.open()
+    (base,) = (setup.home / "bases").glob("[0-9a-f]*")
+    shown = workspace.tree.parent / "lower"
+    subprocess.run(["mount", "--bind", base / "tree", shown], check=True)
+    await setup.workspaces.remove(ORDER)
+    setup.workspaces.trash.empty()
+    assert not shown.is_mount()
+    assert list((setup.home / "workspaces" / ".trash").iterdir()) == []
+    assert (base / "tree" / "readme.md").read_text() == "hello\n"
+
+
 async def test_removing_unmounts_while_somebody_is_still_in_there(setup: GitSetup) -> None:
     workspace = await setup.open()
     busy = await asyncio.create_subprocess_exec("sleep", "60", cwd=workspace.tree)

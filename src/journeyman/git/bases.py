@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from journeyman.git.ownership import owned_by
 from journeyman.git.refs import checked_commit
 from journeyman.git.staging import Index
 
-_UNUSED_SECONDS = 24 * 3600
+_UNUSED_SECONDS = 3600.0
+"""A base that nobody asked for so long is discarded: another order would pay for a checkout again."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,13 @@ class Bases:
         base = Base(name, self._directory / name)
         return base if name and base.tree.is_dir() else None
 
-    def evict(self, in_use: Collection[str], discard: Callable[[Path], None]) -> None:
-        """Discard bases that no workspace lies on and that were not used lately, and what is half made."""
+    def unused(self, in_use: Collection[str]) -> list[Path]:
+        """Bases that no workspace lies on and that were not asked for lately, and what was left half made."""
         if not self._directory.is_dir():
-            return
-        for path in self._directory.iterdir():
-            is_recent = time.time() - path.stat().st_mtime < _UNUSED_SECONDS
-            if path.is_dir() and path.name not in in_use and not is_recent:
-                discard(path)
+            return []
+        oldest = time.time() - _UNUSED_SECONDS
+        found = [path for path in self._directory.iterdir() if path.is_dir() and path.name not in in_use]
+        return sorted(path for path in found if path.stat().st_mtime < oldest)
 
     async def _make(self, base: Base, mirror: Mirror, commit: str) -> None:
         partial = self._directory / f".partial-{uuid.uuid4().hex}"

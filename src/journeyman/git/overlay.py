@@ -5,6 +5,7 @@ a checkout of its own, and nothing is copied for that. Needs a server that runs 
 """
 
 import ctypes
+import errno
 import os
 import subprocess
 import tempfile
@@ -18,7 +19,7 @@ _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
 """System calls that the C library may not have; their numbers are the same on every architecture."""
 _CLONE, _CLOEXEC = 1, os.O_CLOEXEC
 _FROM_EMPTY_PATH = 0x4
-_IDMAP = 0x00100000
+_READ_ONLY, _IDMAP = 0x1, 0x00100000
 _DETACH = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -46,7 +47,7 @@ def can_mount(directory: Path) -> bool:
             try:
                 return (places[3] / "file").stat().st_uid == 1000
             finally:
-                unmount(places[3])
+                unmount_below(Path(made))
     except (OSError, subprocess.SubprocessError):
         return False
 
@@ -61,7 +62,7 @@ def mount_workspace(lower: Path, upper: Path, work: Path, tree: Path, *, uid: in
     with _namespace(uid) as namespace:
         clone = _call(_OPEN_TREE, _CURRENT, os.fsencode(lower), _CLONE | _CLOEXEC)
         try:
-            attributes = _Attributes(set=_IDMAP, namespace=namespace)
+            attributes = _Attributes(set=_READ_ONLY | _IDMAP, namespace=namespace)
             size = ctypes.sizeof(attributes)
             _call(_MOUNT_SETATTR, clone, b"", _EMPTY_PATH, ctypes.byref(attributes), size)
             _call(_MOVE_MOUNT, clone, b"", _CURRENT, os.fsencode(shown), _FROM_EMPTY_PATH)
@@ -72,18 +73,21 @@ def mount_workspace(lower: Path, upper: Path, work: Path, tree: Path, *, uid: in
         # Without redirects a directory of the lower layer could not be renamed.
         _mount(tree, ",".join([*(f"{name}={_escaped(path)}" for name, path in layers), "redirect_dir=on"]))
     finally:  # an overlay keeps the mount that it was given
-        _unmount_once(shown)
+        unmount(shown)
 
 
-def unmount(tree: Path) -> None:
-    """Take the overlay away; processes that still use it keep it until they end. Safe to repeat."""
-    while os.path.ismount(tree):
-        _unmount_once(tree)
+def unmount(place: Path) -> None:
+    """Take every mount there away; processes that still use one keep it until they end. Safe to repeat."""
+    while _libc.umount2(os.fsencode(place), _DETACH) == 0:
+        pass
+    if (error := ctypes.get_errno()) not in (errno.EINVAL, errno.ENOENT):  # no mount, or nothing at all
+        raise OSError(error, "cannot unmount", str(place))
 
 
-def _unmount_once(place: Path) -> None:
-    if _libc.umount2(os.fsencode(place), _DETACH) != 0:
-        raise OSError(ctypes.get_errno(), "cannot unmount", str(place))
+def unmount_below(directory: Path) -> None:
+    """Take away what `mount_workspace` mounted in a directory, whole or half. Safe to repeat."""
+    for name in ("tree", "lower"):
+        unmount(directory / name)
 
 
 def _mount(tree: Path, options: str) -> None:

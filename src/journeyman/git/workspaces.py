@@ -20,7 +20,7 @@ from journeyman.git.faults import fault_of
 from journeyman.git.locks import FileLock
 from journeyman.git.mirror import Mirror
 from journeyman.git.mirrors import ATTRIBUTES, EXCLUDED
-from journeyman.git.overlay import mount_workspace, unmount
+from journeyman.git.overlay import mount_workspace, unmount_below
 from journeyman.git.ownership import change_owner
 from journeyman.git.refs import ORDERS, REMOTE_BRANCHES, SNAPSHOTS, checked_commit
 from journeyman.git.run import GitResult, run_git
@@ -116,8 +116,18 @@ class Workspaces:
         """Throw away what processes that were killed left of their own."""
         for path in self.checkouts.leftovers():
             self.trash.put(path)
-        if self._bases is not None:
-            self._bases.evict({_base_of(self._directory_of(one)) for one in self.found()}, self.trash.put)
+        for base in self.unused_bases():
+            self.discard_base(base)
+
+    def unused_bases(self) -> list[Path]:
+        """Shared checkouts that no workspace lies on and that were not asked for lately."""
+        if self._bases is None:
+            return []
+        return self._bases.unused({_base_of(self._directory_of(one)) for one in self.found()})
+
+    def discard_base(self, base: Path) -> None:
+        unmount_below(base)  # a trial that was killed may have left its mount
+        self.trash.put(base)
 
     def _directory_of(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):
@@ -133,7 +143,7 @@ class Workspaces:
         directory = self._directory_of(order_id)
         if (directory / "git").is_symlink():  # to the few files of a worktree, in the mirror
             await asyncio.to_thread(remove_tree, (directory / "git").readlink())
-        await asyncio.to_thread(unmount, directory / "tree")
+        await asyncio.to_thread(unmount_below, directory)
         self.trash.put(directory)
 
     def _is_there(self, workspace: Workspace) -> bool:
@@ -150,21 +160,29 @@ class Workspaces:
     async def _fill(self, workspace: Workspace, start: _Start) -> None:
         """Check out the snapshot, or the head. The index is the head's either way: nothing is committed."""
         index, uid = workspace.index, jail_uid(workspace.order_id)
-        hash_bytes = len(workspace.base_commit_sha) // 2
-        base = await self._bases.get(workspace.mirror, start.head) if self._bases and uid else None
-        if base is not None and uid is not None:
-            await asyncio.to_thread(_mount, workspace, base)
-            await asyncio.to_thread(base.copy_index, index.path, uid, hash_bytes=hash_bytes)
-        if base is None or start.snapshot:
-            await index.write_files("read-tree", "--reset", "-u", start.snapshot or start.head)
+        wanted, hash_bytes = start.snapshot or start.head, len(workspace.base_commit_sha) // 2
+        is_filled = await self._lay_on_base(workspace) and wanted == workspace.base_commit_sha
+        if not is_filled:  # on a base git writes only the files that differ
+            await index.write_files("read-tree", "--reset", "-u", wanted)
         if start.snapshot:
             await index.write_files("read-tree", "-m", start.head)
         (workspace.tree / ".git").write_text(f"gitdir: {workspace.git_dir}\n")
-        if uid is not None and (base is None or start.snapshot):
+        if uid is not None and not is_filled:
             await asyncio.to_thread(change_owner, workspace.tree, index.path, uid, hash_bytes=hash_bytes)
         elif uid is not None:
             os.chown(workspace.tree / ".git", uid, uid)
-        await workspace.fill_lfs(start.snapshot or start.head)
+        await workspace.fill_lfs(wanted)
+
+    async def _lay_on_base(self, workspace: Workspace) -> bool:
+        """Mount the files of the order's base commit, with their index, where overlays work."""
+        uid, commit = jail_uid(workspace.order_id), workspace.base_commit_sha
+        base = await self._bases.get(workspace.mirror, commit) if self._bases and uid else None
+        if base is None or uid is None:
+            return False
+        await asyncio.to_thread(_mount, workspace, base)
+        index, hash_bytes = workspace.index.path, len(commit) // 2
+        await asyncio.to_thread(base.copy_index, index, uid, hash_bytes=hash_bytes)
+        return True
 
 
 async def _start(workspace: Workspace) -> _Start:
