@@ -86,7 +86,7 @@ async def _chores(resources: WorkerResources, deciding: asyncio.Lock) -> AsyncIt
         yield chore
     on_disk = resources.workspaces.on_disk
     for base in await asyncio.to_thread(on_disk.unused_bases):
-        yield _Chore(f"shared checkout {base.name}", partial(asyncio.to_thread, on_disk.discard_base, base))
+        yield _Chore(f"shared checkout {base.name}", partial(asyncio.to_thread, on_disk.trash.put, base))
     for mirror in resources.repositories.mirrors.all():
         if await maintenance.needs_gc(mirror):
             yield _Chore(f"loose objects of {mirror.path.name}", partial(maintenance.run_gc, mirror))

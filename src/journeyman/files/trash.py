@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,8 +26,10 @@ _SET_ASIDE = "set-aside-"
 
 
 class Trash:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, release: Callable[[Path], None] = lambda _: None) -> None:
+        """`release` is called with an entry before it is deleted: it ends what would keep it."""
         self._directory = directory
+        self._release = release
         self._added = asyncio.Event()
         self._undeletable: set[str] = set()
         """Names of entries that this process could not delete."""
@@ -73,6 +76,7 @@ class Trash:
     def _delete(self, name: str, is_stopped: threading.Event) -> None:
         ends_at = time.monotonic() + _ENTRY_SECONDS
         try:
+            self._release(self._directory / name)
             remove_tree(
                 self._directory / name, is_stopped=lambda: is_stopped.is_set() or time.monotonic() > ends_at
             )

@@ -21,6 +21,8 @@ _CLONE, _CLOEXEC = 1, os.O_CLOEXEC
 _FROM_EMPTY_PATH = 0x4
 _READ_ONLY, _IDMAP = 0x1, 0x00100000
 _DETACH = 2
+_NOTHING_MOUNTED = (errno.EINVAL, errno.ENOENT, errno.EPERM)
+"""What `umount2` fails with where there is no mount, no such path, or a user who never could mount."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -80,7 +82,7 @@ def unmount(place: Path) -> None:
     """Take every mount there away; processes that still use one keep it until they end. Safe to repeat."""
     while _libc.umount2(os.fsencode(place), _DETACH) == 0:
         pass
-    if (error := ctypes.get_errno()) not in (errno.EINVAL, errno.ENOENT):  # no mount, or nothing at all
+    if (error := ctypes.get_errno()) not in _NOTHING_MOUNTED:
         raise OSError(error, "cannot unmount", str(place))
 
 

@@ -45,7 +45,7 @@ class Workspaces:
         """`bases`: shared checkouts, on which workspaces are overlays where the server may mount."""
         self._directory = directory.absolute()
         self._bases = bases
-        self.trash = Trash(self._directory / TRASH)
+        self.trash = Trash(self._directory / TRASH, release=unmount_below)  # that waits for the disk
         self._locks: dict[str, FileLock] = {}
         self.checkouts = Checkouts(self._directory / ".checkouts", discard=self.trash.put)
 
@@ -117,17 +117,13 @@ class Workspaces:
         for path in self.checkouts.leftovers():
             self.trash.put(path)
         for base in self.unused_bases():
-            self.discard_base(base)
+            self.trash.put(base)
 
     def unused_bases(self) -> list[Path]:
         """Shared checkouts that no workspace lies on and that were not asked for lately."""
         if self._bases is None:
             return []
         return self._bases.unused({_base_of(self._directory_of(one)) for one in self.found()})
-
-    def discard_base(self, base: Path) -> None:
-        unmount_below(base)  # a trial that was killed may have left its mount
-        self.trash.put(base)
 
     def _directory_of(self, order_id: str) -> Path:
         if not _ORDER_ID.fullmatch(order_id):
@@ -143,7 +139,6 @@ class Workspaces:
         directory = self._directory_of(order_id)
         if (directory / "git").is_symlink():  # to the few files of a worktree, in the mirror
             await asyncio.to_thread(remove_tree, (directory / "git").readlink())
-        await asyncio.to_thread(unmount_below, directory)
         self.trash.put(directory)
 
     def _is_there(self, workspace: Workspace) -> bool:
