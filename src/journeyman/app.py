@@ -455,7 +455,10 @@ def _only_server(home: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        yield
+        try:
+            yield
+        finally:
+            Workspaces(home / "workspaces").unmount()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from journeyman.errors import WorkspaceUnreadable
 from journeyman.git import overlay
 from journeyman.git.bases import Bases
 from journeyman.git.trees import walk
@@ -144,12 +145,23 @@ async def test_a_workspace_that_is_made_again_lies_on_its_first_base(setup: GitS
     assert len(list((setup.home / "bases").glob("[0-9a-f]*"))) == 1
 
 
+async def test_git_never_looks_at_a_workspace_that_is_not_mounted(setup: GitSetup) -> None:
+    workspace = await setup.open()
+    (workspace.tree / "readme.md").write_text("not committed\n")
+    setup.workspaces.unmount()
+    for action in (workspace.has_changes(), workspace.snapshot(), workspace.commit(message(), author=ADA)):
+        with pytest.raises(WorkspaceUnreadable, match="not mounted"):
+            await action
+    assert await (await setup.open()).has_changes()
+
+
 async def test_what_a_killed_process_had_half_mounted_goes_away(setup: GitSetup) -> None:
     """As if it was killed between the two mounts: the shared files are still shown beside the workspace."""
     workspace = await setup.open()
     (base,) = (setup.home / "bases").glob("[0-9a-f]*")
     shown = workspace.tree.parent / "lower"
-    subprocess.run(["mount", "--bind", base / "tree", shown], check=True)
+    mounting = await asyncio.create_subprocess_exec("mount", "--bind", base / "tree", shown)
+    assert await mounting.wait() == 0
     await setup.workspaces.remove(ORDER)
     setup.workspaces.trash.empty()
     assert not shown.is_mount()

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 
+from journeyman.git.workspaces import Workspaces
 from tests.journeys import preloaded
 
 _LONGEST_WAIT_SECONDS = 180.0
@@ -120,6 +121,7 @@ class Product:
     def __exit__(self, *_: object) -> None:
         self.stop()
         self._client.close()
+        Workspaces(self.home / "workspaces").unmount()  # a server that was killed could not
 
     def leftovers(self, *order_ids: str) -> list[Path]:
         """Files of these orders' workspaces, or of all, that are still there when they should be deleted."""

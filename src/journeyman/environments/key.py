@@ -35,7 +35,7 @@ class Machine:
 class LayerInputs:
     repository: str
     private_to: str | None = None
-    """The order that alone may use it, because the files were changed by its agents."""
+    """The order, or the branch of one, that alone may use it, because agents changed its files."""
     architecture: str
     system: str
     tools: tuple[tuple[str, str], ...] = ()

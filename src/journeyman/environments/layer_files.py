@@ -154,15 +154,15 @@ def _facts(tree: Path, names: list[str]) -> os.stat_result | None:
     return None
 
 
-def find_secret(top: Path, secrets: Collection[str]) -> str | None:
+def find_secret(tops: Iterable[Path], secrets: Collection[str]) -> str | None:
     """The path of a file that holds one of the secrets, in any of the ways in which one is written."""
     redactor = Redactor(secrets)
     overlap = 4 * max((len(secret) for secret in secrets), default=0)
-    for directory, _, names in os.walk(top):
-        for name in names:
-            path = os.path.join(directory, name)
-            if not os.path.islink(path) and _holds_secret(path, redactor, overlap):
-                return os.path.relpath(path, top)
+    for top in tops:
+        for directory, _, names in os.walk(top):
+            for path in (os.path.join(directory, name) for name in names):
+                if not os.path.islink(path) and _holds_secret(path, redactor, overlap):
+                    return os.path.relpath(path, top.parent)
     return None
 
 

@@ -187,7 +187,7 @@ class EnvironmentSetup:
         """The environment with its layer, made now if no fitting one is there.
 
         `owner_id` is whose sandbox installs it; `hosts` are what people allowed beside the registries. With
-        `private_to` no other order will ever use the layer: for a commit that agents have changed. Safe to
+        `private_to` nothing else will ever use the layer: for a commit that agents have changed. Safe to
         repeat because a layer that exists is used.
         """
         is_wanted = environment.needs_setup and self._settings.environment_setup != "off"
@@ -372,7 +372,7 @@ class EnvironmentSetup:
         )
         sizes = [await asyncio.to_thread(layer_files.normalise, path) for path in (workspace, home)]
         if secrets := self._secrets(asked.environment):
-            found = await asyncio.to_thread(layer_files.find_secret, directory, secrets.values())
+            found = await asyncio.to_thread(layer_files.find_secret, (workspace, home), secrets.values())
             if found is not None:
                 return SetupProblem(
                     kind="secret_in_layer",

@@ -21,7 +21,7 @@ _CLONE, _CLOEXEC = 1, os.O_CLOEXEC
 _FROM_EMPTY_PATH = 0x4
 _READ_ONLY, _IDMAP = 0x1, 0x00100000
 _DETACH = 2
-_NOTHING_MOUNTED = (errno.EINVAL, errno.ENOENT, errno.EPERM)
+_NOTHING_MOUNTED = (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EPERM)
 """What `umount2` fails with where there is no mount, no such path, or a user who never could mount."""
 _libc = ctypes.CDLL(None, use_errno=True)
 

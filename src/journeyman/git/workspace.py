@@ -78,10 +78,23 @@ class Workspace:
     def submodules(self) -> SubmoduleFiles:
         return SubmoduleFiles(self.order_id, self.tree, self.git_dir, self.mirror.path)
 
+    @property
+    def base_file(self) -> Path:
+        """Names the shared checkout that the files are an overlay on; missing for a full checkout."""
+        return self.tree.parent / "base"
+
     @asynccontextmanager
-    async def locked(self) -> AsyncIterator[None]:
-        """Exclusive use of this workspace by git; a lock file of git that exists now is stale."""
+    async def locked(self, *, is_opened: bool = True) -> AsyncIterator[None]:
+        """Exclusive use of this workspace by git; a lock file of git that exists now is stale.
+
+        Raises WorkspaceUnreadable where its overlay is not mounted: git would take every file for deleted.
+        """
         async with self.lock.hold():
+            if is_opened and self.base_file.exists() and not self.tree.is_mount():
+                raise WorkspaceUnreadable(
+                    "the files of the workspace are not mounted",
+                    hint="They are mounted again when the order goes on.",
+                )
             (self.git_dir / "index.lock").unlink(missing_ok=True)
             yield
 

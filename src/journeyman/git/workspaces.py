@@ -80,7 +80,7 @@ class Workspaces:
             base_commit_sha=checked_commit(base_commit_sha),
             lock=self._lock(order_id),
         )
-        async with workspace.locked():
+        async with workspace.locked(is_opened=False):
             start = await _start(workspace)
             is_filled = self.exists(order_id) and await asyncio.to_thread(self._is_there, workspace)
             if is_filled and workspace.index.path.exists():
@@ -118,6 +118,12 @@ class Workspaces:
             self.trash.put(path)
         for base in self.unused_bases():
             self.trash.put(base)
+
+    def unmount(self) -> None:
+        """Leave no mount behind, when nothing uses a workspace any more; `open` mounts again."""
+        for directory in (self._directory, self._directory / TRASH):
+            for path in directory.iterdir() if directory.is_dir() else ():
+                unmount_below(path)
 
     def unused_bases(self) -> list[Path]:
         """Shared checkouts that no workspace lies on and that were not asked for lately."""
@@ -257,7 +263,7 @@ def _mount(workspace: Workspace, base: Base) -> None:
     for name in ("upper", "work", "tree"):
         (directory / name).mkdir(exist_ok=True)
     os.chown(directory / "upper", uid, uid)
-    (directory / "base").write_text(base.name)
+    workspace.base_file.write_text(base.name)
     mount_workspace(base.tree, directory / "upper", directory / "work", workspace.tree, uid=uid)
 
 

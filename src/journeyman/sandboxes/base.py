@@ -123,6 +123,9 @@ class Running(Protocol):
 class WayOut(Protocol):
     """A proxy for one sandbox."""
 
+    command: str | None
+    """What was started inside last, for what the proxy reports."""
+
     @property
     def socket(self) -> Path:
         """The unix socket of this machine on which it answers."""

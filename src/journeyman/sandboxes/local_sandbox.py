@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shlex
 import socket
 import subprocess
 import time
@@ -22,6 +23,8 @@ from journeyman.sandboxes.supervisor_connection import SupervisorConnection, Sup
 
 REPLY_SECONDS = 30.0
 """How late a supervisor may be before it counts as lost."""
+_LONGEST_NOTED = 1000
+"""Characters of a command that a denial names."""
 
 
 class LocalSandbox:
@@ -92,6 +95,7 @@ class LocalSandbox:
         on_output: OnOutput | None = None,
     ) -> Completed:
         arguments = ["bash", "-c", command] if isinstance(command, str) else list(command)
+        self._note(command)
         cap = self.spec.limits.output_bytes
         words = [cwd, "0" if stdin is None else "1"]
         fields = [b"%f" % timeout, b"%d" % cap, *map(os.fsencode, words), stdin or b""]
@@ -154,7 +158,13 @@ class LocalSandbox:
 
     async def start(self, command: Sequence[str], *, env: Mapping[str, str], cwd: str = ".") -> Program:
         env = self._variables(env)
+        self._note(command)
         return await program.start_program(self._connection, self._fd_channel, command, env=env, cwd=cwd)
+
+    def _note(self, command: Sequence[str] | str) -> None:
+        if self._way_out is not None:
+            text = command if isinstance(command, str) else shlex.join(command)
+            self._way_out.command = text[:_LONGEST_NOTED]
 
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         """Given to each command, never to what starts the jail: LD_PRELOAD would be obeyed there by root."""

@@ -137,16 +137,22 @@ class OrderSandboxes:
         hosts: tuple[str, ...],
         phase: Literal["agent", "proof"],
     ) -> None:
-        """Open the sandbox's way out and start its services, once for each sandbox."""
-        if sandbox in self.environment.parts.equipped:
-            return
-        self.environment.parts.equipped.add(sandbox)
-        if hosts:
-            way_out = await self.environment.open_network(hosts, step=self.step, phase=phase)
-            await sandbox.attach(way_out)
+        """Open the sandbox's way out and start its services, once for each sandbox.
+
+        A later step waits for the same start, and adds the hosts that people allowed meanwhile.
+        """
+        equipped = self.environment.parts.equipped
+        is_new = sandbox not in equipped
+        network = equipped.setdefault(sandbox, None)
+        if network is not None:
+            network.use(self.step, hosts)
+        elif is_new and hosts:
+            network = await self.environment.open_network(hosts, step=self.step, phase=phase)
+            equipped[sandbox] = network
+            await sandbox.attach(network.session)
         started = await start_services(
             sandbox, environment.start, environment.env, workdir=environment.workdir
         )
-        for failed in (one for one in started if not one.ok):
+        for failed in (one for one in started if is_new and not one.ok):
             text = f"the service `{failed.service.command}` cannot be used: {failed.problem}"
             await self.orders.emit(self.order.agent_work_order_id, AgentNotice(step=self.step, text=text))

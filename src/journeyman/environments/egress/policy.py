@@ -39,6 +39,10 @@ class EgressPolicy:
         _log.info("egress_denied", host=host, port=port, reason=reason)
         self._on_denied(Denial(host, port, reason, self.command, may_be_allowed))
 
+    def report_anew(self) -> None:
+        """Report from now on what has been reported before: another step uses the sandbox."""
+        self._denied.clear()
+
     def allow(self, host: str) -> None:
         self.rules = self.rules.with_host(host.lower())
         self._denied = {one for one in self._denied if not host.lower().startswith(one[0])}

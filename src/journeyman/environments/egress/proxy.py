@@ -167,6 +167,10 @@ class EgressSession:
         """Let a host through from now on, as `EgressRules.hosts` writes them."""
         self._policy.allow(host)
 
+    def report_anew(self) -> None:
+        """Report denials again that were reported before."""
+        self._policy.report_anew()
+
     def variables(self, port: int) -> dict[str, str]:
         """For commands inside, where the session's socket answers on this port."""
         return proxy_variables(port, self.certificates)
