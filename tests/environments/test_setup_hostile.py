@@ -11,7 +11,8 @@ import pytest
 from journeyman.sandboxes.base import SandboxLimits, SandboxSpec
 from journeyman.settings import Settings
 from journeyman.work_orders.order import new_order_id
-from tests.environments.repositories import INSTALL, EnvironmentPlace, environment
+from tests.environments.repositories import IGNORED, INSTALL, EnvironmentPlace, environment
+from tests.git.repositories import make_repository
 from tests.hostile.frame import AS_ORDINARY_USER, place_of, run_as
 from tests.house.source import ROOT
 from tests.sandboxes.layer_trees import output_of
@@ -96,6 +97,31 @@ async def test_no_hook_and_no_configuration_of_git_is_planted(place: Environment
     assert not any("evil" in path.name for path in (place.settings.home / "mirrors").rglob("*"))
     async with place.sandbox(ready) as sandbox:
         assert await output_of(sandbox, "cat .venv/installed") == "one\n"
+
+
+async def test_what_an_install_script_plants_reaches_no_order_of_another_repository(
+    place: EnvironmentPlace,
+) -> None:
+    packages = "$(echo .venv/lib/python*/site-packages)"
+    venv = "python3 -m venv --without-pip .venv"
+    plants = (
+        f"{venv}; echo 'import sys; sys.planted = True' > {packages}/planted.pth; "
+        "mkdir -p ~/.config/git ~/.local/bin ~/.cache/pip; echo evil > ~/.config/git/config; "
+        "echo evil > ~/.bashrc; cp /bin/true ~/.local/bin/git; echo evil > ~/.cache/pip/wheel; "
+        "echo evil > /tmp/planted; echo evil > /var/tmp/planted"
+    )
+    files = {"lock": "one\n", ".gitignore": IGNORED}
+    other = make_repository(place.directory / "other", files)
+    planted = await place.prepare(environment(plants))
+    ready = await place.prepare(environment(venv), source=other)
+    looks = (
+        ".venv/bin/python -c 'import sys; print(hasattr(sys, \"planted\"))'; "
+        "find ~ /tmp /var/tmp -type f 2>/dev/null | xargs -r grep -l evil; command -v git"
+    )
+    async with place.sandbox(planted) as sandbox:
+        assert (await output_of(sandbox, looks)).startswith("True\n")
+    async with place.sandbox(ready) as sandbox:
+        assert await output_of(sandbox, looks) == "False\n/usr/bin/git\n"
 
 
 async def test_a_link_in_the_place_of_an_environment_is_dropped(place: EnvironmentPlace) -> None:

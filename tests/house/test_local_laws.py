@@ -1,6 +1,7 @@
 """Laws of single rooms: who may touch a library, the environment, an implementation or every exception."""
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterable
 
@@ -38,6 +39,9 @@ _IMPLEMENTATIONS = (
     "sandboxes.modal",
 )
 _MAY_CATCH_EVERYTHING = ("engine/perform_step.py", "engine/workers.py", "api/problems.py")
+_PUBLIC_HOST = re.compile(
+    r"(?<![\w.-])(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|app|cloud)(?![\w-]|\.\w)", re.ASCII
+)
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})
 
 
@@ -95,7 +99,26 @@ def broad_catches(house: Iterable[Module]) -> list[str]:
     return found
 
 
-LAWS = (misused_libraries, named_implementations, readers_of_the_environment, broad_catches)
+def hosts_of_environments(house: Iterable[Module]) -> list[str]:
+    """Where packages come from is asked of the tools; only hosts that belong to nobody may be written."""
+    return [
+        f"{module.path}:{node.lineno}: {host} is written here; ask the tool, or let people configure it"
+        for module in house
+        if module.room == "environments"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for host in _PUBLIC_HOST.findall(node.value.lower())
+        if not host.endswith(("example.com", "example.org", "example.net"))
+    ]
+
+
+LAWS = (
+    misused_libraries,
+    named_implementations,
+    readers_of_the_environment,
+    broad_catches,
+    hosts_of_environments,
+)
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -124,6 +147,8 @@ def test_the_program_inside_the_jail_needs_nothing_but_python() -> None:
         (readers_of_the_environment, "telemetry.py", "import os\nlevel = os.environ['LEVEL']"),
         (readers_of_the_environment, "git/push.py", "import os as system\nsystem.getenv('TOKEN')"),
         (readers_of_the_environment, "git/push.py", "from os import environ as surroundings"),
+        (hosts_of_environments, "environments/egress/tools.py", "DEFAULT = 'https://crates.io/api/v1'"),
+        (hosts_of_environments, "environments/detect/ruby.py", "run('gem sources -a https://RubyGems.org')"),
         (broad_catches, "git/push.py", "try:\n    f()\nexcept:\n    pass"),
         (broad_catches, "git/push.py", "try:\n    f()\nexcept (OSError, Exception) as e:\n    print(e)"),
         (broad_catches, "git/push.py", "try:\n    f()\nexcept BaseException:\n    raise OSError from None"),
@@ -147,6 +172,7 @@ def test_a_broken_local_law_is_found(
         ("forges/local.py", "from journeyman.forges.github import GitHubForge"),
         ("api/services.py", "from journeyman.forges.base import Forge"),
         ("database.py", "import sqlalchemy\ntry:\n    f()\nexcept BaseException:\n    undo()\n    raise"),
+        ("environments/schema.py", "'Write registry.example.com, or javax.net.ssl.trustStore.'"),
         ("app.py", "from journeyman.agents.builtin.agent import BuiltinAgent"),
         ("settings.py", "import os\nos.environ"),
     ],
