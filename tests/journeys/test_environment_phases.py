@@ -1,4 +1,4 @@
-"""What set-ups and agents may reach, what they see of secrets, and how a layer is made once for all."""
+"""The two phases of an environment in the whole product: what each may reach and see, and what they share."""
 
 import json
 from collections.abc import Iterator
@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 from tests.faults.waiting import wait_for
+from tests.git.repositories import processes_about
 from tests.journeys.product import Product
 from tests.journeys.repositories import FIXED, PLANS, calls, git, make_repository, says
 from tests.journeys.rounds import control, finish_round, prompt
 from tests.standins.upstream_proxy import UpstreamProxy, upstream_proxy
 
 ONE_STEP = "name: one_step\nsteps:\n  - {name: build, kind: build}\n"
+CHECKED = f"{ONE_STEP}  - {{name: verify, kind: verify, depends_on: [build]}}\n".replace(
+    "one_step", "checked"
+)
 HELD = "files.packages.example"
 SECRET = "correct-horse-battery"
 
@@ -35,6 +39,7 @@ def product(tmp_path_factory: pytest.TempPathFactory, upstream: UpstreamProxy) -
     home = tmp_path_factory.mktemp("network") / "home"
     (home / "workflows").mkdir(parents=True)
     (home / "workflows" / "one_step.yaml").write_text(ONE_STEP)
+    (home / "workflows" / "checked.yaml").write_text(CHECKED)
     with Product(
         home,
         JOURNEYMAN_ENVIRONMENT_SETUP="auto",
@@ -159,6 +164,31 @@ def test_a_secret_reaches_agents_only_where_the_owner_agreed(product: Product, t
     assert product.finish(agreed)["status"] == "completed"
     assert f"had-it\n{len(SECRET)}\n1" in printed(product, agreed)
     assert all(SECRET not in str(event) for one in (order_id, agreed) for event in product.events(one))
+
+
+SERVED = """import http.server
+class Served(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"served by the project")
+http.server.HTTPServer(("127.0.0.1", 8123), Served).serve_forever()
+"""
+ASKS_SERVICE = "python3 -c \"import urllib.request as r; print(r.urlopen('http://127.0.0.1:8123').read())\""
+
+
+def test_a_service_is_ready_for_agents_and_checks_and_ends_with_their_sandboxes(
+    product: Product, tmp_path: Path
+) -> None:
+    start = [{"command": f"python3 served.py {tmp_path.name}", "ready": ASKS_SERVICE}]
+    definition = f"start: {json.dumps(start)}\nchecks: {{test: {json.dumps(ASKS_SERVICE)}}}\n"
+    repository = defined(tmp_path / "adder", definition, **{"served.py": SERVED})
+    model = product.script("serves", builds_with(ASKS_SERVICE))
+    order_id = product.submit(repository, model, workflow_type="checked")
+    order = product.finish(order_id)
+    assert (order["status"], order["verification"]) == ("completed", "passed"), order
+    assert "served by the project" in printed(product, order_id)
+    wait_for(lambda: not processes_about(Path(tmp_path.name), "served.py"), "the end of the service")
 
 
 def test_ten_orders_at_once_make_one_layer(product: Product, tmp_path: Path) -> None:
