@@ -230,12 +230,14 @@ def test_orders_go_on_when_the_server_is_killed_while_it_makes_their_layer(
 def test_what_an_agents_branch_installs_reaches_no_order_of_another_branch(
     product: Product, tmp_path: Path
 ) -> None:
-    """An agent changes a file that the install command runs, and the key of the layer knows nothing of."""
+    """An agent changes a file that is run by one that the install command names: no key knows of it."""
     definition = "install: ['mkdir -p .venv && sh tools.sh > .venv/tool']\nchecks: {test: 'true'}\n"
-    repository = defined(tmp_path / "adder", definition, **{"tools.sh": "echo honest\n"})
+    repository = defined(
+        tmp_path / "adder", definition, **{"tools.sh": "sh inner.sh\n", "inner.sh": "echo honest\n"}
+    )
     poisons = {
         "when": {"role": "build"},
-        "replies": [calls("write_file", path="tools.sh", content="echo poisoned\n"), says("Done.")],
+        "replies": [calls("write_file", path="inner.sh", content="echo poisoned\n"), says("Done.")],
     }
     order_id = product.submit(repository, product.script("poisons", PLANS, poisons))
     branch = product.finish(order_id)["git_branch_name"]
