@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from journeyman.environments.egress.base import Egress
 from journeyman.environments.layers import Layers
 from journeyman.environments.plan import Environment, InstallCommand
 from journeyman.environments.project import read_project
-from journeyman.environments.setup import Egress, EnvironmentSetup, ReadyEnvironment
+from journeyman.environments.setup import EnvironmentSetup, ReadyEnvironment
 from journeyman.events.types import Event
 from journeyman.git.mirrors import Mirrors
 from journeyman.sandboxes.base import Sandbox, SandboxLimits, SandboxSpec

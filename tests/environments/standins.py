@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.environments.setup import DeniedConnection
+from journeyman.environments.egress.base import DeniedConnection
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from journeyman.environments import layer_files
+from journeyman.environments.egress.base import DeniedConnection, Egress, EgressDoor
 from journeyman.environments.key import LayerInputs, inputs_of, layer_key, tool_words
 from journeyman.environments.layers import Layer, LayerContent, Layers
 from journeyman.environments.machine import read_machine
@@ -38,60 +38,6 @@ from journeyman.sandboxes.identity import jail_uid
 from journeyman.settings import Settings
 
 Emit = Callable[[Event], Awaitable[None]]
-
-
-class DeniedConnection(Protocol):
-    """Something that a command tried to reach and may not."""
-
-    @property
-    def host(self) -> str: ...
-
-    @property
-    def port(self) -> int: ...
-
-    @property
-    def reason(self) -> str: ...
-
-    @property
-    def command(self) -> str | None: ...
-
-    @property
-    def may_be_allowed(self) -> bool: ...
-
-
-class EgressDoor(Protocol):
-    """The only way out of one sandbox."""
-
-    command: str | None
-    """What runs inside now, for the next denial."""
-
-    @property
-    def socket(self) -> Path: ...
-
-    @property
-    def shown(self) -> tuple[Path, ...]:
-        """Directories to show read-only in the sandbox: certificates."""
-        ...
-
-    def variables(self, port: int) -> Mapping[str, str]:
-        """For commands inside: where the proxy, its certificates and the package indexes are."""
-        ...
-
-    async def close(self) -> None: ...
-
-
-class Egress(Protocol):
-    async def open(
-        self,
-        tools: Collection[str],
-        hosts: tuple[str, ...],
-        on_denied: Callable[[DeniedConnection], None],
-    ) -> EgressDoor:
-        """A way out to the package registries of these tools, and to these hosts.
-
-        `on_denied` is called once for each host.
-        """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
