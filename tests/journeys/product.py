@@ -102,7 +102,9 @@ class Product:
         self.kill()
 
     def stop(self) -> int:
-        return self._end(signal.SIGTERM)
+        code = self._end(signal.SIGTERM)
+        Workspaces(self.home / "workspaces").unmount()  # one that was killed could not
+        return code
 
     def _end(self, how: signal.Signals) -> int:
         if self._process is None:
@@ -121,7 +123,6 @@ class Product:
     def __exit__(self, *_: object) -> None:
         self.stop()
         self._client.close()
-        Workspaces(self.home / "workspaces").unmount()  # a server that was killed could not
 
     def leftovers(self, *order_ids: str) -> list[Path]:
         """Files of these orders' workspaces, or of all, that are still there when they should be deleted."""
