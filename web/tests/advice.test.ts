@@ -10,6 +10,9 @@ it.each([
   ["Set ANTHROPIC_API_KEY.", "Settings shows how to add keys and tokens."],
   ["Install it: jm agents install opencode.", ""],
   ["Run `git init` there and commit first.", ""],
+  ["Split the task, or raise JOURNEYMAN_AGENT_MAX_TURNS.", "Split the task."],
+  ["Install it on this machine and name it in JOURNEYMAN_SANDBOX_PATHS.", "Install it on this machine."],
+  ["Wait a moment; the log and `jm doctor` say why.", "Wait a moment."],
   ["Reopen the pull request. Or start a new order.", "Reopen the pull request. Or start a new order."],
   [null, ""],
 ])("of %o a browser shows %o", (text, shown) => {

@@ -1,9 +1,11 @@
 /**
  * Hints of the server serve every client, and some name a command or a setting. In the browser such a sentence
- * is replaced by what helps here, or left out where the page has a button for it.
+ * is cut before it, replaced by what helps here, or left out where the page has a button for it.
  */
 
 const FOR_A_TERMINAL = /`|\bjm [a-z]|\b[A-Z]+_[A-Z_]+\b|(^|\s)--[a-z]/;
+/** Where a sentence turns to its other advice: "Split the task, or raise …". */
+const ALTERNATIVE = /,? (?:or|and) (?=(?:raise|set|name|see|correct) )|; /;
 const NAMES_A_KEY = /\b[A-Z]+(_[A-Z]+)*_(KEY|TOKEN)\b/;
 export const ADD_A_KEY = "Settings shows how to add keys and tokens.";
 
@@ -26,8 +28,11 @@ const HELPS: Record<string, string> = {
 /** A text of the server without its sentences for a terminal. */
 export function plainText(text: string | null | undefined): string {
   const sentences = (text ?? "").split(/(?<=[.!?])\s+/).map((sentence) => {
-    if (!FOR_A_TERMINAL.test(sentence)) return sentence;
-    return NAMES_A_KEY.test(sentence) ? ADD_A_KEY : "";
+    const terminal = sentence.search(FOR_A_TERMINAL);
+    if (terminal < 0) return sentence;
+    if (NAMES_A_KEY.test(sentence)) return ADD_A_KEY;
+    const plain = sentence.slice(0, Math.max(sentence.slice(0, terminal).search(ALTERNATIVE), 0));
+    return plain && `${plain}.`;
   });
   return [...new Set(sentences.filter(Boolean))].join(" ");
 }
