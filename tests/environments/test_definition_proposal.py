@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from journeyman.environments.definition import apply, as_yaml, parse_definition
+from journeyman.environments.definition import apply, as_yaml, parse_definition, with_commands
 from journeyman.environments.plan import Check, CheckKind, Environment, InstallCommand, Service, ToolNeed
 
 
@@ -92,6 +92,19 @@ def test_a_proposal_of_the_usual_project_is_short_and_says_why() -> None:
         "checks:\n"
         "  pytest: uv run pytest -q  # Makefile\n"
     )
+
+
+def test_a_proposal_installs_what_a_check_lacked_and_nothing_twice() -> None:
+    found = Environment(install=(InstallCommand(command="npm ci", why="package-lock.json"),))
+    text = as_yaml(with_commands(found, ["npm ci", "npm i x", "npm i x"], why="a check lacks it"))
+    assert "  - npm ci  # package-lock.json\n  - npm i x  # a check lacks it\n" in text
+    assert text.count("npm i x") == 1
+
+
+def test_a_proposal_without_checks_shows_how_to_name_one() -> None:
+    text = as_yaml(Environment())
+    assert "#   test: make test" in text
+    assert apply(parse_definition(text, source="x"), Environment()).checks == ()
 
 
 def test_a_proposal_is_the_same_each_time() -> None:

@@ -10,6 +10,8 @@ from journeyman.environments.doctor import (
     DeniedFact,
     EnvironmentFacts,
     EnvironmentReport,
+    FaultFact,
+    MistakeFact,
     ServiceFact,
     SetupProblem,
     ToolFact,
@@ -138,9 +140,45 @@ def test_no_score_is_below_nothing() -> None:
     assert diagnose(_facts(checks=checks)).score == 0
 
 
-def test_the_remedy_of_the_check_itself_comes_before_the_general_one() -> None:
-    report = diagnose(_facts(checks=(_check("environment", remedy="Run `pip install freezegun`."),)))
-    assert report.findings[0].remedy == "Run `pip install freezegun`."
+def test_each_thing_that_a_check_lacks_is_a_finding_with_its_command_and_the_check_costs_once() -> None:
+    faults = (
+        FaultFact(
+            what="freezegun is not installed",
+            remedy="Declare it.",
+            who="maintainer",
+            command="pip install freezegun",
+        ),
+        FaultFact(what="there is no redis-server", remedy="Install it.", who="operator"),
+    )
+    report = diagnose(_facts(checks=(_check("environment", faults=faults),)))
+    assert report.score == diagnose(_facts(checks=(_check("environment"),))).score
+    assert [(one.what, one.remedy, one.command, one.who) for one in report.findings] == [
+        (
+            "pytest could not be run here: freezegun is not installed",
+            "Declare it.",
+            "pip install freezegun",
+            "maintainer",
+        ),
+        ("pytest could not be run here: there is no redis-server", "Install it.", None, "operator"),
+    ]
+    assert {one.failed_command for one in report.findings} == {"pytest ."}
+
+
+def test_a_definition_with_mistakes_has_a_finding_for_each_line_and_no_other() -> None:
+    mistakes = (
+        MistakeFact(line=2, column=1, message="unknown field 'cheks'", hint="Did you mean 'checks'?"),
+        MistakeFact(line=4, column=1, message="'/etc' leads out", hint="Write a path."),
+    )
+    report = diagnose(_facts(source=".journeyman/environment.yaml", checks=(), mistakes=mistakes))
+    assert (report.score, report.state) == (0, "needs_attention")
+    assert [(one.what, one.remedy, one.action) for one in report.findings] == [
+        (
+            ".journeyman/environment.yaml, line 2: unknown field 'cheks'",
+            "Did you mean 'checks'?",
+            "edit_definition",
+        ),
+        (".journeyman/environment.yaml, line 4: '/etc' leads out", "Write a path.", "edit_definition"),
+    ]
 
 
 def test_a_report_comes_back_from_its_stored_form() -> None:

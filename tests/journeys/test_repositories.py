@@ -16,7 +16,7 @@ PROPOSED = "checks:\n  test: python3 -m unittest\n"
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     home = tmp_path_factory.mktemp("repositories") / "home"
     home.mkdir()
-    product = Product(home, JOURNEYMAN_MODEL="scripted/explorer")
+    product = Product(home, JOURNEYMAN_MODEL="scripted/explorer", JOURNEYMAN_ENVIRONMENT_SETUP="auto")
     product.script(
         "explorer", {"when": {"role": "explore"}, "replies": [{"deliver": {"definition": PROPOSED}}]}
     )
@@ -82,6 +82,48 @@ def test_a_definition_is_tried_and_then_holds_once_it_is_stored(product: Product
     assert stored["source"] == "server"
     assert [one["command"] for one in stored["report"]["checks"]] == ["python3 -m unittest -v"]
     assert stored["report"]["proposed_definition"] == own
+
+
+def test_what_is_only_tried_leaves_open_what_is_in_force(product: Product, repository: Path) -> None:
+    tried = checked(product, known(product, repository), definition="checks: {test: 'true'}\n")
+    assert (tried["report"]["state"], tried["source"]) == ("ready", "definition")
+    assert tried["repository"]["environment_state"] == "unknown"
+
+
+def test_what_tests_lack_is_in_the_finding_and_in_the_proposal_which_an_edit_makes_ready(
+    product: Product, repository: Path
+) -> None:
+    tests = (repository / "test_adder.py").read_text()
+    (repository / "test_adder.py").write_text(f"import freezegun_x\n{tests}")
+    git(repository, "commit", "-qam", "Freeze")
+    repository_id = known(product, repository)
+    report = checked(product, repository_id)["report"]
+    [finding] = [one for one in report["findings"] if one["blocks"]]
+    assert "the Python package freezegun-x is not installed" in finding["what"]
+    assert (finding["command"], finding["who"]) == ("pip install freezegun-x", "maintainer")
+    proposed = report["proposed_definition"]
+    assert "- pip install freezegun-x" in proposed
+    makes_it = "mkdir -p lacked && touch lacked/freezegun_x.py"
+    edited = proposed.replace("pip install freezegun-x", makes_it) + "\ncache: [lacked]\n"
+    edited += "env: {PYTHONPATH: /workspace/lacked}\n"
+    tried = checked(product, repository_id, definition=edited)
+    assert tried["report"]["state"] == "ready", tried["report"]
+
+
+def test_mistakes_in_the_file_of_a_repository_are_findings_and_its_text_is_there_to_correct(
+    product: Product, repository: Path
+) -> None:
+    wrong = "install: []\ncheks: {test: 'true'}\nworkdir: /etc\n"
+    (repository / ".journeyman").mkdir()
+    (repository / ".journeyman" / "environment.yaml").write_text(wrong)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Say what it needs")
+    report = checked(product, known(product, repository))["report"]
+    assert (report["score"], report["proposed_definition"]) == (0, wrong)
+    assert [one["what"].partition(": ")[0] for one in report["findings"]] == [
+        ".journeyman/environment.yaml, line 2",
+        ".journeyman/environment.yaml, line 3",
+    ]
 
 
 def test_an_agent_proposes_a_definition_when_it_is_asked(product: Product, repository: Path) -> None:

@@ -104,7 +104,8 @@ class EventRenderer:
 
     def _created(self, event: dict[str, Any]) -> None:
         self._line(("● ", "bold blue"), (event["agent_work_order_id"], "bold"), "  ", short(event["title"]))
-        chosen = f"{event['workflow_type']}  {event['agent']} · {event['model']}"
+        used = f"  {event['agent']} · {event['model']}" if event["model"] else ""  # a check needs no model
+        chosen = event["workflow_type"] + used
         self._line((f"  {single_line(event['repository_url'])}  {single_line(chosen)}", "dim"))
 
     def _sandbox(self, event: dict[str, Any]) -> None:

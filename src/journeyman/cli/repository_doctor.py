@@ -49,11 +49,11 @@ def check_repository(settings: Settings, repository_url: str, *, as_json: bool) 
     if as_json:
         print_json(answer)
     else:
-        _print(console(), answer)
+        _print(console(), answer, client.url)
     return 0 if answer["repository"]["environment_state"] == "ready" else 1
 
 
-def _print(out: Console, answer: dict[str, Any]) -> None:
+def _print(out: Console, answer: dict[str, Any], url: str) -> None:
     repository, report = answer["repository"], answer["report"]
     if report is None:
         out.print(styled(("○ ", "yellow"), f"{single_line(repository['repository_url'])} was not checked"))
@@ -82,7 +82,12 @@ def _print(out: Console, answer: dict[str, Any]) -> None:
         out.print(styled(("    What to do: ", "dim"), strip_controls(finding["remedy"])))
         if finding["command"]:
             out.print(styled(("    $ ", "dim"), short(finding["command"], 200)))
-    if report["proposed_definition"] and not ready:
+        if finding["failed_command"]:
+            out.print(styled((f"    It showed at: {short(finding['failed_command'], 200)}", "dim")))
+    if report["proposed_definition"] and not ready and not report["mistakes"]:
         out.print()
         out.print(styled(("Proposed .journeyman/environment.yaml:", "bold")))
         out.print(styled(strip_controls(report["proposed_definition"])))
+    if not ready:
+        page = f"{url}/repositories/{repository['repository_id']}"
+        out.print(styled(("Edit it, try it and open it as a pull request: ", "dim"), page))

@@ -19,7 +19,7 @@ from journeyman.events.types import (
 )
 from journeyman.git.mirror import Mirror
 from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
-from journeyman.work_orders.order import WorkOrder
+from journeyman.work_orders.order import PREPARE, WorkOrder
 from journeyman.work_orders.store import OrderChanges, WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
@@ -40,7 +40,7 @@ async def end_round(
         return order.status
     is_cleared = await teardown.tear_down(order)
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
-    ends = [_end("prepare", beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
+    ends = [_end(PREPARE, beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)
     if conclusion.verification == "passed" and not await _checked_is_pushed(
         repositories.mirror(order), order, done

@@ -13,13 +13,15 @@ async def prepare_environment(resources: WorkerResources, order_id: str, mirror:
     """Set the environment up, or find that it is.
 
     Raises EnvironmentIncomplete where a person is to be asked about what is missing; asked once for the same
-    problem, because a person who resumes it without changing anything wants it to go on.
+    problem, because a person who resumes it without changing anything wants it to go on. An order that checks
+    the environment sets it up in its step, which reports what is wrong with it.
     """
     orders = resources.orders
     order = await orders.get(order_id)
+    if order.workflow_type == ENVIRONMENT_CHECK:
+        return
     ready = await resources.environment_of(order, mirror).ready()
-    asks = resources.settings.environment_problems == "ask" and order.workflow_type != ENVIRONMENT_CHECK
-    if ready.problem is None or not asks:
+    if ready.problem is None or resources.settings.environment_problems != "ask":
         return
     message = _question(ready.problem)
     stored = [one.event for one in await log.read_all(orders.database, order_id)]

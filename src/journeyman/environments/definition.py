@@ -41,6 +41,11 @@ _PACKAGES = re.compile(
 _BEFORE_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|env|exec|time|command", re.DOTALL)
 _BUILTIN = re.compile(r"cd|set|export|source|\.|echo|true|ulimit|umask")
 _PROGRAM = re.compile(r"(?!(?:if|for|while|until|case|function)$)[\w.+/-]+")
+_EXAMPLE = (
+    "# No check was found. Name the commands that test and build the project:",
+    "# checks:",
+    "#   test: make test",
+)
 _FIELDS = frozenset(schema.EnvironmentFile.model_fields)
 _TOOLS = {"python": "python3", "nodejs": "node", "rust": "cargo", "golang": "go", "jdk": "java"}
 
@@ -115,6 +120,14 @@ def apply(definition: Definition, detected: Environment) -> Environment:
     )
 
 
+def with_commands(environment: Environment, commands: Iterable[str], *, why: str) -> Environment:
+    """The environment with these commands installed as well, each once."""
+    known = {one.command for one in environment.install}
+    more = [one for one in dict.fromkeys(commands) if one not in known]
+    extra = (InstallCommand(command=one, why=why, workdir=environment.workdir) for one in more)
+    return replace(environment, install=(*environment.install, *extra))
+
+
 def as_yaml(environment: Environment) -> str:
     """A file that says what was detected, for a person to edit. Read again it means the same.
 
@@ -138,6 +151,7 @@ def _written(environment: Environment) -> str:
     found = ", ".join(environment.ecosystems) or "nothing that it knows"
     agent = environment.agent_network
     tools = {one.tool: one.version for one in reversed(environment.tools) if one.version}
+    example = ["", *_EXAMPLE] if not environment.checks else []
     lines = [
         f"# Proposed by Journeyman, which found {yaml_text.comment(found)}.",
         "# A field that you remove is detected again whenever the repository changes.",
@@ -146,6 +160,7 @@ def _written(environment: Environment) -> str:
         *yaml_text.section("install", [_written_install(one, home) for one in environment.install]),
         *yaml_text.section("start", [_written_start(one) for one in environment.start]),
         *yaml_text.section("checks", [_written_check(one, home) for one in environment.checks]),
+        *example,
         *yaml_text.section(
             "env", [yaml_text.pair(*one) for one in environment.env.items() if not refuse_variable(one[0])]
         ),

@@ -14,7 +14,12 @@ from journeyman.environments.plan import CheckOutcome
 
 RemedyAction = Literal["check_again", "allow_host", "edit_definition"]
 """What a button can do about a finding."""
+Who = Literal["maintainer", "operator", "anyone"]
+"""Who can bring what is missing: a maintainer of the repository, an operator of the server, or anyone who may
+steer the order."""
 
+TRIED = "definition"
+"""The source of an environment that was only tried: not in force, neither stored nor in the repository."""
 _PASSED_ENOUGH = frozenset({"passed", "flaky"})
 _REQUIRED = frozenset({"test", "build"})
 _COST_OF_OUTCOME: dict[CheckOutcome, int] = {
@@ -25,6 +30,7 @@ _COST_OF_OUTCOME: dict[CheckOutcome, int] = {
     "timed_out": 25,
     "environment": 30,
 }
+_COST_OF_MISTAKE = 100
 _COST_OF_STYLE = 5
 """What a linter or type checker costs that does not pass: it may have failed for years."""
 
@@ -73,6 +79,16 @@ class ServiceFact(_Stored):
     detail: str = ""
 
 
+class FaultFact(_Stored):
+    """Something that a check needs and that is not there."""
+
+    what: str
+    remedy: str
+    who: Who
+    command: str = ""
+    """What would bring it, for a shell; empty where no command does."""
+
+
 class CheckFact(_Stored):
     name: str
     kind: str
@@ -80,7 +96,7 @@ class CheckFact(_Stored):
     workdir: str = "."
     outcome: CheckOutcome
     summary: str = ""
-    remedy: str = ""
+    faults: tuple[FaultFact, ...] = ()
     duration_seconds: float = 0.0
 
 
@@ -88,6 +104,15 @@ class DeniedFact(_Stored):
     host: str
     command: str | None = None
     may_be_allowed: bool = True
+
+
+class MistakeFact(_Stored):
+    """One thing that is wrong in the definition; lines and columns count from 1."""
+
+    line: int
+    column: int
+    message: str
+    hint: str
 
 
 class EnvironmentFacts(_Stored):
@@ -104,6 +129,8 @@ class EnvironmentFacts(_Stored):
     install: tuple[str, ...] = ()
     tools: tuple[ToolFact, ...] = ()
     clone: CloneFact | None = None
+    mistakes: tuple[MistakeFact, ...] = ()
+    """Of the definition; where there is one, nothing was installed and checked."""
     layer: LayerFact | None = None
     setup_problem: SetupProblem | None = None
     services: tuple[ServiceFact, ...] = ()
@@ -118,6 +145,11 @@ class EnvironmentFinding(_Stored):
     what: str
     remedy: str
     command: str | None = None
+    """What brings the remedy about, for a shell."""
+    failed_command: str | None = None
+    """The command that showed it."""
+    who: Who | None = None
+    """Who can do it, where that is known."""
     action: RemedyAction | None = None
     host: str | None = None
     """For `allow_host`."""
@@ -169,12 +201,15 @@ def _findings(facts: EnvironmentFacts) -> Iterator[EnvironmentFinding]:
             remedy="Give the server a token, or the user it runs as a right, that may write there.",
             cost=20,
         )
+    if facts.mistakes:
+        yield from (_of_mistake(facts.source, one) for one in facts.mistakes)
+        return
     yield from _of_denials(facts.denied)
     if (problem := facts.setup_problem) is not None:
         yield EnvironmentFinding(
             what=f"Not everything could be installed: {problem.reason}",
             remedy=problem.remedy,
-            command=problem.command,
+            failed_command=problem.command,
             action="check_again",
             cost=30,
         )
@@ -186,11 +221,20 @@ def _findings(facts: EnvironmentFacts) -> Iterator[EnvironmentFinding]:
             yield EnvironmentFinding(
                 what=f"A service did not become ready: {service.detail or 'it did not answer in time'}",
                 remedy="Correct its command, or how to tell that it is ready, under 'start'.",
-                command=service.command,
+                failed_command=service.command,
                 action="edit_definition",
                 cost=20,
             )
     yield from _of_checks(facts.checks)
+
+
+def _of_mistake(source: str, mistake: MistakeFact) -> EnvironmentFinding:
+    return EnvironmentFinding(
+        what=f"{_PLACES.get(source, source)}, line {mistake.line}: {mistake.message}",
+        remedy=mistake.hint,
+        action="edit_definition",
+        cost=_COST_OF_MISTAKE,
+    )
 
 
 def _of_denials(denied: Iterable[DeniedFact]) -> Iterator[EnvironmentFinding]:
@@ -199,7 +243,7 @@ def _of_denials(denied: Iterable[DeniedFact]) -> Iterator[EnvironmentFinding]:
             yield EnvironmentFinding(
                 what=f"The set-up wanted to reach {one.host}, which is not a package registry.",
                 remedy="Allow it if the project needs it, then check again.",
-                command=one.command,
+                failed_command=one.command,
                 action="allow_host",
                 host=one.host,
                 blocks=False,
@@ -209,7 +253,7 @@ def _of_denials(denied: Iterable[DeniedFact]) -> Iterator[EnvironmentFinding]:
             yield EnvironmentFinding(
                 what=f"The set-up wanted to reach {one.host}, a private address.",
                 remedy="Private addresses stay closed. Install what is needed from a public host.",
-                command=one.command,
+                failed_command=one.command,
                 blocks=False,
                 cost=5,
             )
@@ -245,26 +289,36 @@ def _of_checks(checks: tuple[CheckFact, ...]) -> Iterator[EnvironmentFinding]:
             cost=25,
         )
     for check in checks:
-        if (finding := _of_check(check)) is not None:
-            yield finding
+        yield from _of_check(check)
 
 
-def _of_check(check: CheckFact) -> EnvironmentFinding | None:
+def _of_check(check: CheckFact) -> Iterator[EnvironmentFinding]:
+    """One finding for each thing that it lacks; the first of them costs what the check costs."""
     if check.outcome == "passed":
-        return None
+        return
     is_required = check.kind in _REQUIRED
     what, remedy, action = _WORDS[check.outcome]
-    detail = f": {check.summary}" if check.summary else ""
-    return EnvironmentFinding(
-        what=f"{check.name} {what}{detail}",
-        remedy=check.remedy or remedy,
-        command=check.command,
+    finding = EnvironmentFinding(
+        what=f"{check.name} {what}" + (f": {check.summary}" if check.summary else ""),
+        remedy=remedy,
+        failed_command=check.command,
         action=action,
         blocks=is_required and check.outcome != "flaky",
         cost=_COST_OF_OUTCOME[check.outcome] if is_required else _COST_OF_STYLE,
     )
+    if not check.faults:
+        yield finding
+    for number, fault in enumerate(check.faults):
+        lacks = {
+            "what": f"{check.name} {what}: {fault.what}",
+            "remedy": fault.remedy,
+            "command": fault.command or None,
+            "who": fault.who,
+        }
+        yield finding.model_copy(update=lacks if number == 0 else {**lacks, "cost": 0})
 
 
+_PLACES = {"server": "The stored definition", TRIED: "The definition"}
 _WORDS: dict[str, tuple[str, str, RemedyAction | None]] = {
     "failed": (
         "fails before anything is changed",
@@ -273,7 +327,7 @@ _WORDS: dict[str, tuple[str, str, RemedyAction | None]] = {
     ),
     "environment": (
         "could not be run here",
-        "Add the command that brings what is missing under 'install'.",
+        "Add the command that installs what is missing under 'install'.",
         "edit_definition",
     ),
     "timed_out": ("did not end in time", "Name a quicker command under 'checks'.", "edit_definition"),

@@ -33,6 +33,11 @@ def resolve(project: Project, *, stored: str | None, detected: Environment) -> E
     return replace(environment, key_files=_key_files(environment, project))
 
 
+def own_file(project: Project) -> str | None:
+    """The path of the repository's own definition, where it has one."""
+    return next((path for path in (ENVIRONMENT_FILE, _OTHER_SPELLING) if project.has(path)), None)
+
+
 def _own(project: Project, stored: str | None) -> Definition | None:
     if stored is not None:
         return parse_definition(stored, source=SERVER)

@@ -7,40 +7,41 @@ Safe to repeat because everything is looked at anew and the report replaces the 
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from journeyman.agents.roles import ROLES, environment_prompt
-from journeyman.environments.definition import as_yaml, parse_definition
+from journeyman.environments.definition import as_yaml, parse_definition, with_commands
 from journeyman.environments.doctor import (
+    TRIED,
     CheckFact,
     CloneFact,
     DeniedFact,
     EnvironmentFacts,
+    FaultFact,
     LayerFact,
+    MistakeFact,
     ServiceFact,
     SetupProblem,
     ToolFact,
     diagnose,
 )
 from journeyman.environments.plan import Environment, ToolNeed
+from journeyman.environments.resolve import SERVER, own_file
 from journeyman.environments.services import ServiceStart, start_services
 from journeyman.environments.tool_versions import fits
-from journeyman.errors import JourneymanError
+from journeyman.errors import InvalidEnvironment, JourneymanError, Mistake
 from journeyman.events.log import read_all
 from journeyman.events.types import AgentNotice, EnvironmentReady, NetworkDenied
 from journeyman.git.commit_files import list_files
 from journeyman.sandboxes.base import Sandbox
 from journeyman.steps.context import StepContext
 from journeyman.verification.own_code import code_under_test
-from journeyman.verification.records import as_dict
-from journeyman.verification.run import run_checks
+from journeyman.verification.run import CheckResult, run_checks
 from journeyman.work_orders.order import PREPARE
-from journeyman.work_orders.repository_record import definition_in_force
 
 _VERSION_SECONDS = 20.0
 _OWN_VERSION_FLAG = {"go": "version", "java": "-version"}
@@ -66,16 +67,17 @@ class CheckedEnvironment:
     """What came of the set-up, the services and the checks. `_check` is where they are carried out."""
 
     environment: Environment
-    checks: tuple[CheckFact, ...]
-    tools: tuple[ToolFact, ...]
+    checks: tuple[CheckFact, ...] = ()
+    tools: tuple[ToolFact, ...] = ()
     services: tuple[ServiceFact, ...] = ()
     problem: SetupProblem | None = None
+    mistakes: tuple[MistakeFact, ...] = ()
 
 
 async def run(context: StepContext) -> CheckEnvironmentOutput:
     rights = await context.forge.verify(context.repository)
     checked = await _check(context)
-    proposal = await _proposal(context, checked.environment)
+    proposal = await _proposal(context, checked)
     order, events = context.order, await read_all(context.orders.database, context.order_id)
     report = diagnose(
         EnvironmentFacts(
@@ -84,12 +86,13 @@ async def run(context: StepContext) -> CheckEnvironmentOutput:
             checked_at=datetime.now(UTC),
             repository_url=order.repository_url,
             can_push=rights.can_push,
-            source=checked.environment.source,
+            source=TRIED if order.initial_prompt else checked.environment.source,
             ecosystems=checked.environment.ecosystems,
             notes=checked.environment.notes,
             install=tuple(one.command for one in checked.environment.install),
             tools=checked.tools,
             clone=await _clone(context),
+            mistakes=checked.mistakes,
             layer=_layer([one.event for one in events]),
             setup_problem=checked.problem,
             services=checked.services,
@@ -102,7 +105,8 @@ async def run(context: StepContext) -> CheckEnvironmentOutput:
     await context.orders.repositories.finish_check(
         order.repository_url,
         context.order_id,
-        state=report.state,
+        # What was only tried says nothing about the environment in force.
+        state="unknown" if report.is_trial else report.state,
         report=report.model_dump(mode="json"),
         default_branch=rights.default_branch,
         rights={"push": rights.can_push, "pull_request": rights.can_push, "workflows": None},
@@ -114,7 +118,11 @@ async def run(context: StepContext) -> CheckEnvironmentOutput:
 
 async def _check(context: StepContext) -> CheckedEnvironment:
     """Set-up, services, tools and checks in a clean sandbox on the untouched base."""
-    planned, ready = await context.environment.planned(), await context.environment.ready()
+    try:
+        planned = await context.environment.planned()
+    except InvalidEnvironment as error:
+        return await _mistaken(context, error)
+    ready = await context.environment.ready()
     environment = ready.environment
     async with context.sandboxes.clean(context.workspace.base_commit_sha) as sandbox:
         services = await start_services(
@@ -129,12 +137,23 @@ async def _check(context: StepContext) -> CheckedEnvironment:
         )
     return CheckedEnvironment(
         replace(environment, notes=ready.notes),
-        tuple(_check_fact(as_dict(one)) for one in verdict.checks),
+        tuple(map(_check_fact, verdict.checks)),
         tuple(tools),
         tuple(map(_service_fact, services)),
         SetupProblem(reason=ready.problem.reason, remedy=ready.problem.remedy, command=ready.problem.command)
         if ready.problem
         else None,
+    )
+
+
+async def _mistaken(context: StepContext, error: InvalidEnvironment) -> CheckedEnvironment:
+    """A definition that cannot be read: what was detected, and what is wrong with the text."""
+    detected = await context.environment.detected(context.workspace.base_commit_sha)
+    _, source = await _written(context)
+    mistakes = error.errors or (Mistake(1, 1, error.message, error.hint),)
+    return CheckedEnvironment(
+        replace(detected.environment, source=source),
+        mistakes=tuple(MistakeFact.model_validate(vars(one)) for one in mistakes),
     )
 
 
@@ -147,16 +166,16 @@ def _service_fact(started: ServiceStart) -> ServiceFact:
     )
 
 
-def _check_fact(result: Mapping[str, Any]) -> CheckFact:
+def _check_fact(result: CheckResult) -> CheckFact:
     return CheckFact(
-        name=result["name"],
-        kind=result["kind"],
-        command=result["command"],
-        workdir=result.get("workdir", "."),
-        outcome=result["outcome"],
-        summary=result["summary"][:_MOST_SUMMARY],
-        remedy=result.get("remedy") or "",
-        duration_seconds=result["duration_seconds"],
+        name=result.check.name,
+        kind=result.check.kind,
+        command=result.check.command,
+        workdir=result.check.workdir,
+        outcome=result.outcome,
+        summary=result.summary[:_MOST_SUMMARY],
+        faults=tuple(FaultFact.model_validate(vars(fault)) for fault in result.faults),
+        duration_seconds=round(result.duration_seconds, 2),
     )
 
 
@@ -201,17 +220,17 @@ def _denied(events: Sequence[object]) -> tuple[DeniedFact, ...]:
     )
 
 
-async def _proposal(context: StepContext, environment: Environment) -> str:
-    """The definition in force where people wrote one, else an agent's, else what was detected."""
-    record = await context.orders.repositories.find(context.order.repository_url)
-    if (given := definition_in_force(context.order, record)) is not None:
-        return given
-    detected = as_yaml(environment)
+async def _proposal(context: StepContext, checked: CheckedEnvironment) -> str:
+    """What people wrote, else what was detected with what the checks lack; an agent may better either."""
+    text, _ = await _written(context)
+    if text is None:
+        lacking = [fault.command for check in checked.checks for fault in check.faults if fault.command]
+        text = as_yaml(with_commands(checked.environment, lacking, why="a check lacks it"))
     if not context.order.model:
-        return detected
+        return text
     try:
         outcome = await context.agent.turn(
-            ROLES["explore"], environment_prompt(detected), deliverable=DefinitionProposal
+            ROLES["explore"], environment_prompt(text), deliverable=DefinitionProposal
         )
         assert outcome.deliverable is None or isinstance(outcome.deliverable, DefinitionProposal)
         if outcome.deliverable is not None:
@@ -222,4 +241,16 @@ async def _proposal(context: StepContext, environment: Environment) -> str:
         why = error.message
     notice = f"the agent's definition is not used: {why}"
     await context.emit(AgentNotice(step=context.spec.name, text=notice))
-    return detected
+    return text
+
+
+async def _written(context: StepContext) -> tuple[str | None, str]:
+    """The definition that people wrote, and where: the one that is tried, the server's, the repository's."""
+    if context.order.initial_prompt:
+        return context.order.initial_prompt, TRIED
+    record = await context.orders.repositories.find(context.order.repository_url)
+    if record is not None and record.definition is not None:
+        return record.definition, SERVER
+    project = (await context.environment.detected(context.workspace.base_commit_sha)).project
+    path = own_file(project)
+    return (None, "") if path is None else (project.text(path), path)

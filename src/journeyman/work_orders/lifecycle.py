@@ -11,6 +11,7 @@ from journeyman.errors import Category, Conflict
 from journeyman.events.types import Phase
 from journeyman.work_orders.order import (
     FINISHED,
+    PREPARE,
     UNFINISHED,
     PullRequestState,
     Status,
@@ -146,10 +147,11 @@ def conclude(ends: Iterable[StepEnd]) -> Conclusion:
     verification: Verification = verdicts[-1].verification or "none" if verdicts else "none"
     broken = next((end for end in ends if end.status == "failed" and end.stops_round), None)
     if broken is not None:
+        where = "" if broken.step == PREPARE else f"step {broken.step}: "
         return Conclusion(
             "failed",
             verification,
-            f"step {broken.step}: {broken.error_message}",
+            f"{where}{broken.error_message}",
             broken.error_category,
             broken.hint,
         )

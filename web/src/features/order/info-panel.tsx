@@ -28,7 +28,7 @@ export function InfoPanel({ answer, transcript }: { answer: OneOrder; transcript
     ["Branch", order.git_branch_name],
     ["Base branch", answer.base_branch ?? "default"],
     ["Workflow", order.workflow_type],
-    ["Agent", `${order.agent} · ${order.model}`],
+    ["Agent", [order.agent, order.model].filter(Boolean).join(" · ")],
     ["Sandbox", sandboxOf(order, transcript)],
     ["Created", whole(order.created_at)],
     ["Cost", `${money(order.cost_usd)}${order.budget_usd === null ? "" : ` of ${money(order.budget_usd)}`}`],
