@@ -48,6 +48,7 @@ const report = (fields: Partial<EnvironmentReport> = {}): EnvironmentReport => (
   install: ["uv sync"],
   tools: [],
   clone: { duration_seconds: 1, size_bytes: 2000, files: 3 },
+  mistakes: [],
   layer: null,
   setup_problem: null,
   services: [],
@@ -86,7 +87,15 @@ const PATH = "/api/repositories/rp-00000000/environment";
 const LISTED = (repositories: Repository[]) => ({
   "GET /api/repositories": { repositories, total_count: repositories.length, has_more: false },
 });
-const finding = { command: null, action: null, host: null, blocks: true, cost: 5 };
+const finding = {
+  command: null,
+  failed_command: null,
+  who: null,
+  action: null,
+  host: null,
+  blocks: true,
+  cost: 5,
+};
 
 it("says the state of an environment in a line", () => {
   const checked_at = "2026-01-01T01:00:00Z";
@@ -113,7 +122,8 @@ it("repositories are listed with their state", async () => {
   );
   const row = await screen.findByRole("link");
   expect(row.textContent).toContain("acme/thing");
-  expect(row.textContent).toContain("Needs attention: pytest fails");
+  expect(row.textContent).toContain("pytest fails");
+  expect(row.textContent?.match(/Needs attention/g)).toHaveLength(1);
   expect(row.textContent).toContain("80 of 100");
 });
 
@@ -137,7 +147,7 @@ it("a report shows its checks, findings and what was found", async () => {
         workdir: ".",
         outcome: "environment",
         summary: "no module named freezegun",
-        remedy: "",
+        faults: [],
         duration_seconds: 1.5,
       },
     ],
@@ -153,6 +163,42 @@ it("a report shows its checks, findings and what was found", async () => {
   expect((screen.getByRole("textbox", { name: "Definition" }) as HTMLTextAreaElement).value).toContain(
     "test: pytest",
   );
+});
+
+it("a finding says what brings what is missing, who can do it, and what showed it", async () => {
+  const lacking = {
+    ...finding,
+    what: "pytest could not be run here: freezegun is not installed",
+    remedy: "Declare it.",
+    command: "pip install freezegun",
+    failed_command: "python -m pytest",
+    who: "maintainer" as const,
+  };
+  renderWith(<OneRepository id="rp-00000000" />, {
+    [`GET ${PATH}`]: answer(report({ findings: [lacking] })),
+  });
+  await screen.findByText("pip install freezegun");
+  expect(screen.getByText("Declare it. A maintainer of the repository can do this.")).toBeTruthy();
+  expect(screen.getByText("python -m pytest")).toBeTruthy();
+});
+
+it("mistakes of the repository's own file are shown by line until the text is edited", async () => {
+  const mistakes = [{ line: 2, column: 1, message: "unknown field 'cheks'", hint: "Did you mean 'checks'?" }];
+  const found = report({ mistakes, proposed_definition: "install: []\ncheks: {}\n" });
+  renderWith(<OneRepository id="rp-00000000" />, { [`GET ${PATH}`]: answer(found) });
+  await screen.findByRole("button", { name: "Line 2: unknown field 'cheks'" });
+  await userEvent.type(screen.getByRole("textbox", { name: "Definition" }), "#");
+  expect(screen.queryByRole("button", { name: /Line 2/ })).toBeNull();
+});
+
+it("a definition that was only tried is not called ready", async () => {
+  const found = report({ is_trial: true, state: "ready", source: "definition" });
+  renderWith(<OneRepository id="rp-00000000" />, {
+    [`GET ${PATH}`]: answer(found, { checked_at: "2026-01-01T01:00:00Z" }),
+  });
+  await screen.findByText(/The definition that was tried works/);
+  expect(screen.queryByText("Ready")).toBeNull();
+  expect(screen.getByText("A proposal, not in force yet.")).toBeTruthy();
 });
 
 it("a host that was denied is allowed by the finding's button", async () => {

@@ -1324,10 +1324,10 @@ export interface components {
              */
             summary: string;
             /**
-             * Remedy
-             * @default
+             * Faults
+             * @default []
              */
-            remedy: string;
+            faults: components["schemas"]["FaultFact"][];
             /**
              * Duration Seconds
              * @default 0
@@ -1520,6 +1520,10 @@ export interface components {
             remedy: string;
             /** Command */
             command?: string | null;
+            /** Failed Command */
+            failed_command?: string | null;
+            /** Who */
+            who?: ("maintainer" | "operator" | "anyone") | null;
             /** Action */
             action?: ("check_again" | "allow_host" | "edit_definition") | null;
             /** Host */
@@ -1591,6 +1595,11 @@ export interface components {
              */
             tools: components["schemas"]["ToolFact"][];
             clone?: components["schemas"]["CloneFact"] | null;
+            /**
+             * Mistakes
+             * @default []
+             */
+            mistakes: components["schemas"]["MistakeFact"][];
             layer?: components["schemas"]["LayerFact"] | null;
             setup_problem?: components["schemas"]["SetupProblem"] | null;
             /**
@@ -1725,6 +1734,26 @@ export interface components {
             agent_work_order_id: string;
             /** Evidence */
             evidence: components["schemas"]["EvidenceRecord"][];
+        };
+        /**
+         * FaultFact
+         * @description Something that a check needs and that is not there.
+         */
+        FaultFact: {
+            /** What */
+            what: string;
+            /** Remedy */
+            remedy: string;
+            /**
+             * Who
+             * @enum {string}
+             */
+            who: "maintainer" | "operator" | "anyone";
+            /**
+             * Command
+             * @default
+             */
+            command: string;
         };
         /** FieldProblem */
         FieldProblem: {
@@ -2247,6 +2276,20 @@ export interface components {
             path: string;
             /** Reason */
             reason: string;
+            /** Hint */
+            hint: string;
+        };
+        /**
+         * MistakeFact
+         * @description One thing that is wrong in the definition; lines and columns count from 1.
+         */
+        MistakeFact: {
+            /** Line */
+            line: number;
+            /** Column */
+            column: number;
+            /** Message */
+            message: string;
             /** Hint */
             hint: string;
         };

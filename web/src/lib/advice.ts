@@ -40,3 +40,12 @@ export function plainText(text: string | null | undefined): string {
 /** What helps against an error of this category. */
 export const adviceFor = (category: string, hint: string | null | undefined) =>
   plainText(hint) || (HELPS[category] ?? "");
+
+const WHO: Record<string, string> = {
+  maintainer: "A maintainer of the repository can do this.",
+  operator: "An administrator of the server can do this.",
+  anyone: "You can do this.",
+};
+
+/** Who can bring what is missing. */
+export const whoCan = (who: string) => WHO[who] ?? "";

@@ -1,15 +1,9 @@
 /** What a check's environment lacks: what is missing, what helps, and who can do it. */
 
 import { TriangleAlert } from "lucide-react";
-import { plainText } from "@/lib/advice";
+import { plainText, whoCan } from "@/lib/advice";
 
 export type Fault = { what: string; remedy: string; who: string; command: string };
-
-const WHO: Record<string, string> = {
-  maintainer: "A maintainer of the repository can do this.",
-  operator: "An administrator of the server can do this.",
-  anyone: "You can do this.",
-};
 
 export function Faults({ faults, check }: { faults: Fault[]; check?: string }) {
   if (!faults.length) return null;
@@ -21,7 +15,7 @@ export function Faults({ faults, check }: { faults: Fault[]; check?: string }) {
           <div className="min-w-0 break-words">
             <p className="font-medium first-letter:uppercase">{fault.what}</p>
             <p className="text-muted-foreground">
-              {plainText(fault.remedy)} {WHO[fault.who]}
+              {plainText(fault.remedy)} {whoCan(fault.who)}
             </p>
             {fault.command && <code className="mt-1 block font-mono text-xs break-all">{fault.command}</code>}
           </div>

@@ -38,9 +38,14 @@ export function ChecksTable({ checks }: { checks: readonly CheckFact[] }) {
             <tbody>
               {checks.map((check) => (
                 <tr key={`${check.name} ${check.command}`} className="border-b align-top last:border-0">
-                  <td className="px-4 py-2">
+                  <td className="min-w-36 px-4 py-2">
                     <p className="font-medium">{check.name}</p>
-                    <code className="font-mono text-xs break-all text-muted-foreground">{check.command}</code>
+                    <code className="font-mono text-xs [overflow-wrap:anywhere] text-muted-foreground">
+                      {check.command}
+                    </code>
+                    {check.workdir !== "." && (
+                      <p className="text-xs text-muted-foreground">in {check.workdir}</p>
+                    )}
                   </td>
                   <td className="px-2 py-2">
                     <p className={cn("font-medium whitespace-nowrap", LOOKS[check.outcome].look)}>

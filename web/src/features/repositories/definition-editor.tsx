@@ -20,7 +20,7 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
   const { check, store, remove, propose } = actions;
   const fault = store.error ?? propose.error ?? check.error;
   const problem = fault && problemOf(fault);
-  const lines = problem?.lines ?? [];
+  const lines = problem?.lines ?? (text === report?.proposed_definition ? report.mistakes : []);
   const busy = disabled || check.isPending || store.isPending || propose.isPending;
   const empty = !text.trim();
   const edit = (next: string) => {
@@ -41,13 +41,12 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
         <h2 id="definition-title" className="font-medium">
           Definition
         </h2>
-        <p className="text-xs text-muted-foreground">
-          {definition === null ? "Not stored. What the repository says counts." : "Stored on the server."}
-        </p>
+        <p className="text-xs text-muted-foreground">{originOf(answer)}</p>
       </div>
       <Card className="p-4">
         <Textarea
           id="definition"
+          data-slash
           ref={area}
           aria-label="Definition"
           value={text}
@@ -81,6 +80,11 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
               Discard changes
             </Button>
           )}
+          {report?.proposed_definition && ![text, kept].includes(report.proposed_definition) && (
+            <Button size="sm" look="quiet" onClick={() => edit(report.proposed_definition)}>
+              Show proposal
+            </Button>
+          )}
           {definition !== null && (
             <Button size="sm" look="quiet" disabled={remove.isPending} onClick={() => remove.mutate()}>
               Remove from server
@@ -90,6 +94,13 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
       </Card>
     </section>
   );
+}
+
+/** Where the text comes from, and whether it is in force. */
+function originOf({ definition, source }: RepositoryEnvironment): string {
+  if (definition !== null) return "Stored on the server.";
+  if (!source) return "Check the repository for a proposal, or write one.";
+  return source.startsWith(".journeyman/") ? `In force: ${source}` : "A proposal, not in force yet.";
 }
 
 function Faults({ lines, onGo }: { lines: LineFault[]; onGo: (line: number) => void }) {

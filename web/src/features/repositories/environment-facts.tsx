@@ -36,6 +36,18 @@ export function EnvironmentFacts({ answer }: { answer: RepositoryEnvironment }) 
               ))}
             </Fact>
           )}
+          {environment.services.length > 0 && (
+            <Fact name="Services">
+              {environment.services.map(({ command, is_ready, duration_seconds }) => (
+                <p key={command}>
+                  <code className="font-mono text-xs break-all">{command}</code>
+                  <span className="text-muted-foreground">
+                    {is_ready ? ` · ready in ${duration(duration_seconds)}` : " · not ready"}
+                  </span>
+                </p>
+              ))}
+            </Fact>
+          )}
           {layer && (
             <Fact name="Installed">
               {fileSize(layer.size_bytes)} in {plural(layer.files, "file")},{" "}
@@ -48,6 +60,9 @@ export function EnvironmentFacts({ answer }: { answer: RepositoryEnvironment }) 
               {duration(report.clone.duration_seconds)}
             </Fact>
           )}
+          <Fact name="Rights">
+            {report.can_push ? "Can push and open pull requests" : "Can read, not push"}
+          </Fact>
           <Fact name="Commit">
             <code className="font-mono text-xs">{commit(report.commit_sha)}</code>
           </Fact>

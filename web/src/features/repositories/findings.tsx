@@ -4,7 +4,7 @@ import { CircleAlert, Info } from "lucide-react";
 import type { EnvironmentFinding, EnvironmentReport } from "@/api/client";
 import { Card } from "@/components/page";
 import { Button } from "@/components/ui/button";
-import { plainText } from "@/lib/advice";
+import { plainText, whoCan } from "@/lib/advice";
 import { cn } from "@/lib/cn";
 import type { EnvironmentActions } from "./use-environment";
 
@@ -39,12 +39,18 @@ function Finding({ finding, order, actions, disabled }: FindingProps) {
       <div className="min-w-0 flex-1">
         <p className="font-medium break-words">{finding.what}</p>
         <p className="text-[13px] break-words text-muted-foreground">
-          {plainText(finding.remedy) || "Ask an administrator of the server."}
+          {plainText(finding.remedy)} {whoCan(finding.who ?? (plainText(finding.remedy) ? "" : "operator"))}
         </p>
         {finding.command && (
-          <code className="mt-1 block font-mono text-xs break-all text-muted-foreground">
+          <code className="mt-1.5 inline-block rounded bg-muted px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">
             {finding.command}
           </code>
+        )}
+        {finding.failed_command && (
+          <p className="mt-1 text-xs [overflow-wrap:anywhere] text-muted-foreground">
+            {"Shown by "}
+            <code className="font-mono">{finding.failed_command}</code>
+          </p>
         )}
       </div>
       <Remedy finding={finding} order={order} actions={actions} disabled={disabled} />

@@ -11,7 +11,7 @@ import { Input } from "@/components/ui/field";
 import { plainText } from "@/lib/advice";
 import { repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { StatePill, stateLine } from "./state";
+import { StatePill, stateDetail } from "./state";
 
 export function RepositoriesPage() {
   const { data, error, refetch } = useQuery(repositoriesQuery);
@@ -49,10 +49,10 @@ function Row({ repository }: { repository: Repository }) {
     >
       <div className="min-w-0 flex-1">
         <p className="truncate font-medium">{repositoryName(repository.repository_url)}</p>
-        <p className="truncate text-xs text-muted-foreground">
+        <p className="text-xs break-words text-muted-foreground sm:truncate">
           {repository.environment_state === "unknown" || repository.environment_state === "checking"
             ? repository.repository_url
-            : stateLine(repository, now)}
+            : stateDetail(repository, now)}
         </p>
       </div>
       {repository.score !== null && repository.environment_state !== "unknown" && (
@@ -86,6 +86,7 @@ function AddRepository() {
     >
       <div className="flex gap-2">
         <Input
+          data-slash
           aria-label="Repository"
           value={url}
           onChange={(event) => setUrl(event.target.value)}

@@ -16,7 +16,7 @@ import { ChecksTable } from "./checks-table";
 import { DefinitionEditor } from "./definition-editor";
 import { EnvironmentFacts } from "./environment-facts";
 import { Findings } from "./findings";
-import { StatePill, stateLine } from "./state";
+import { StatePill, stateDetail } from "./state";
 import { type EnvironmentActions, useEnvironment } from "./use-environment";
 
 const route = getRouteApi("/repositories/$id");
@@ -86,7 +86,7 @@ function Actions({ answer, actions }: { answer: RepositoryEnvironment; actions: 
           New order
         </Link>
       </Button>
-      <Button look="primary" disabled={checking} onClick={() => actions.check.mutate({})}>
+      <Button look="primary" data-key="x" disabled={checking} onClick={() => actions.check.mutate({})}>
         {checking ? <LoaderCircle className="animate-spin" /> : <RotateCw />}
         {answer.report ? "Check again" : "Check"}
       </Button>
@@ -94,12 +94,21 @@ function Actions({ answer, actions }: { answer: RepositoryEnvironment; actions: 
   );
 }
 
+const TRIED = {
+  ready: "The definition that was tried works. Store it, or open it as a pull request, to put it in force.",
+  needs_attention: "The definition that was tried needs attention. It is not in force.",
+};
+
 function Summary({ answer: { repository, report } }: { answer: RepositoryEnvironment }) {
   const now = useNow();
   return (
     <Card className="flex flex-wrap items-center gap-x-4 gap-y-2 p-4">
       <StatePill state={repository.environment_state} />
-      <p className="min-w-0 flex-1 basis-60 break-words">{stateLine(repository, now)}</p>
+      <p className="min-w-0 flex-1 basis-60 break-words">
+        {report?.is_trial && repository.environment_state === "unknown"
+          ? TRIED[report.state]
+          : stateDetail(repository, now)}
+      </p>
       {report && (
         <p className="text-muted-foreground tabular-nums">
           Score <span className="font-medium text-foreground">{report.score}</span> of 100

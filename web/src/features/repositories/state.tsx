@@ -32,17 +32,32 @@ export function StatePill({ state }: { state: State }) {
   );
 }
 
-/** One line about the environment, for where an order is started. */
-export function stateLine(repository: Repository | null, now: number): string {
-  const checked = repository?.checked_at ? ` · checked ${ago(repository.checked_at, now)}` : "";
+/** What stands beside the pill: why, or since when. */
+export function stateDetail(repository: Repository | null, now: number): string {
+  const checked = repository?.checked_at && ago(repository.checked_at, now);
   switch (repository?.environment_state) {
     case "ready":
-      return `Ready${checked}`;
+      return checked ? `Checked ${checked}` : "";
+    case "checking":
+      return "Installing what it needs and running its checks";
+    case "needs_attention":
+      return repository.attention ?? "See the last check";
+    default:
+      return checked ? "Not checked in its present form" : "Not checked yet";
+  }
+}
+
+/** One line about the environment, for where an order is started. */
+export function stateLine(repository: Repository | null, now: number): string {
+  const detail = stateDetail(repository, now);
+  switch (repository?.environment_state) {
+    case "ready":
+      return detail ? `Ready · ${detail.toLowerCase()}` : "Ready";
     case "checking":
       return "Checking now";
     case "needs_attention":
-      return `Needs attention: ${repository.attention ?? "see the last check"}`;
+      return `Needs attention: ${detail}`;
     default:
-      return "Not checked yet";
+      return detail;
   }
 }
