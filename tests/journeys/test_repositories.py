@@ -160,6 +160,24 @@ def test_a_definition_becomes_a_pull_request_with_the_file(product: Product, rep
     assert git(repository, "diff", "--name-only", f"main...{branch}") == ".journeyman/environment.yaml"
 
 
+def test_a_wrong_environment_file_is_corrected_by_a_pull_request(product: Product, repository: Path) -> None:
+    (repository / ".journeyman").mkdir()
+    (repository / ".journeyman" / "environment.yaml").write_text("cheks: {}\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Say what it needs")
+    body = {
+        "repository_url": str(repository),
+        "workflow_type": "environment_file",
+        "initial_prompt": PROPOSED,
+    }
+    made = product.request("POST", "/api/agent-work-orders", json=body)
+    order = product.finish(made.json()["agent_work_order"]["agent_work_order_id"])
+    assert order["status"] == "completed", order
+    assert (
+        git(repository, "show", f"{order['git_branch_name']}:.journeyman/environment.yaml") + "\n" == PROPOSED
+    )
+
+
 def test_a_link_in_place_of_the_file_is_not_followed(
     product: Product, repository: Path, tmp_path: Path
 ) -> None:

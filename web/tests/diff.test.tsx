@@ -36,11 +36,11 @@ diff --git a/empty.txt b/empty.txt
 new file mode 100644
 index 0000000..e69de29
 `;
-const RECORD = `diff --git a/.journeyman/wo-1/plan.md b/.journeyman/wo-1/plan.md
+const RECORD = `diff --git a/.journeyman/wo-00000001/plan.md b/.journeyman/wo-00000001/plan.md
 new file mode 100644
 index 0000000..4444444
 --- /dev/null
-+++ b/.journeyman/wo-1/plan.md
++++ b/.journeyman/wo-00000001/plan.md
 @@ -0,0 +1 @@
 +# Plan
 `;

@@ -25,11 +25,11 @@ index 1111111..2222222 100644
  def add(a, b):
 -    return a - b
 +    return a + b
-diff --git a/.journeyman/wo-1/plan.md b/.journeyman/wo-1/plan.md
+diff --git a/.journeyman/wo-00000001/plan.md b/.journeyman/wo-00000001/plan.md
 new file mode 100644
 index 0000000..3333333
 --- /dev/null
-+++ b/.journeyman/wo-1/plan.md
++++ b/.journeyman/wo-00000001/plan.md
 @@ -0,0 +1,2 @@
 +# Plan
 +- one
@@ -55,6 +55,12 @@ it("an order that changed nothing yet says so, though its diff has no body at al
 
 it("the count of changes is without Journeyman's own records", () => {
   expect(statOf(PATCH)).toEqual({ files: 1, added: 1, removed: 1 });
+});
+
+it("the environment file is part of a change", () => {
+  const path = ".journeyman/environment.yaml";
+  const patch = `diff --git a/${path} b/${path}\n@@ -0,0 +1 @@\n+install: []\n`;
+  expect(statOf(patch)).toEqual({ files: 1, added: 1, removed: 0 });
 });
 
 describe("the end of an order", () => {

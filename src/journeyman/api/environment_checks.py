@@ -6,11 +6,12 @@ repository can be reached at all is what it is to find out.
 
 from datetime import UTC, datetime
 
+from journeyman.agents.base import Agent
 from journeyman.api.services import Services
 from journeyman.api.submission import check_room, check_sandbox, created_event, ready_agent, usable_model
 from journeyman.environments.definition import parse_definition
 from journeyman.environments.doctor import failed_check
-from journeyman.errors import Conflict, NotFound
+from journeyman.errors import Conflict, InvalidInput, NotFound
 from journeyman.work_orders.order import WorkOrder, branch_name_of, new_order_id
 from journeyman.work_orders.repositories import Repository, parse_repository
 from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK, RepositoryRecord
@@ -95,12 +96,22 @@ async def _order(
         title=title,
         initial_prompt=definition,
         agent=agent.name,
-        model=usable_model(services, None, agent) if ask_agent else "",
+        model=_model(services, agent) if ask_agent else "",
         git_branch_name=branch_name_of(title, order_id),
         base_branch=None,
         created_at=now,
         updated_at=now,
     )
+
+
+def _model(services: Services, agent: Agent) -> str:
+    if not services.settings.model:
+        raise InvalidInput(
+            "an agent needs a model, and the server has no default model",
+            hint="Use what was detected, or ask an administrator of the server for a model. "
+            "JOURNEYMAN_MODEL names it.",
+        )
+    return usable_model(services, None, agent)
 
 
 async def _running(services: Services, record: RepositoryRecord) -> WorkOrder | None:

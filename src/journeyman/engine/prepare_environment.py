@@ -6,7 +6,7 @@ from journeyman.errors import EnvironmentIncomplete
 from journeyman.events import log
 from journeyman.events.types import AgentWorkOrderPaused
 from journeyman.git.mirror import Mirror
-from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK
+from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK, ENVIRONMENT_FILE
 
 
 async def prepare_environment(resources: WorkerResources, order_id: str, mirror: Mirror) -> None:
@@ -14,11 +14,12 @@ async def prepare_environment(resources: WorkerResources, order_id: str, mirror:
 
     Raises EnvironmentIncomplete where a person is to be asked about what is missing; asked once for the same
     problem, because a person who resumes it without changing anything wants it to go on. An order that checks
-    the environment sets it up in its step, which reports what is wrong with it.
+    the environment sets it up in its step, which reports what is wrong with it; one that writes the file
+    needs none, and has to work where the file is wrong.
     """
     orders = resources.orders
     order = await orders.get(order_id)
-    if order.workflow_type == ENVIRONMENT_CHECK:
+    if order.workflow_type in (ENVIRONMENT_CHECK, ENVIRONMENT_FILE):
         return
     ready = await resources.environment_of(order, mirror).ready()
     if ready.problem is None or resources.settings.environment_problems != "ask":

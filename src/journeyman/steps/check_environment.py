@@ -152,7 +152,7 @@ async def _mistaken(context: StepContext, error: InvalidEnvironment) -> CheckedE
     _, source = await _written(context)
     mistakes = error.errors or (Mistake(1, 1, error.message, error.hint),)
     return CheckedEnvironment(
-        replace(detected.environment, source=source),
+        replace(detected.environment, source=source, install=()),
         mistakes=tuple(MistakeFact.model_validate(vars(one)) for one in mistakes),
     )
 

@@ -2,8 +2,10 @@
 
 export type Stat = { files: number; added: number; removed: number };
 
+const RECORD = /^\.journeyman\/wo-[0-9a-z]{8}\//;
+
 /** Plan and test results, which Journeyman commits itself; they are not part of the change. */
-export const isRecord = (name: string) => name.startsWith(".journeyman/");
+export const isRecord = (name: string) => RECORD.test(name);
 
 export function statOf(patch: string): Stat {
   const stat = { files: 0, added: 0, removed: 0 };
@@ -11,7 +13,7 @@ export function statOf(patch: string): Stat {
   let inHunk = false;
   for (const line of patch.split("\n")) {
     if (line.startsWith("diff --git ")) {
-      counted = !/^diff --git "?a\/\.journeyman\//.test(line);
+      counted = !isRecord(line.replace(/^diff --git "?a\//, ""));
       inHunk = false;
       if (counted) stat.files += 1;
     } else if (line.startsWith("@@")) {

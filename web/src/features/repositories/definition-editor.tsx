@@ -8,7 +8,7 @@ import { Button } from "@/components/ui/button";
 import { Textarea } from "@/components/ui/field";
 import { toast } from "@/components/ui/toast";
 import { useDraft } from "@/lib/draft";
-import type { EnvironmentActions } from "./use-environment";
+import { type EnvironmentActions, isOfEditor } from "./use-environment";
 
 type Props = { answer: RepositoryEnvironment; actions: EnvironmentActions; disabled: boolean };
 
@@ -18,7 +18,7 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
   const [text, setText] = useDraft(`environment.${repository.repository_id}`, kept);
   const area = useRef<HTMLTextAreaElement>(null);
   const { check, store, remove, propose } = actions;
-  const fault = store.error ?? propose.error ?? check.error;
+  const fault = store.error ?? propose.error ?? (isOfEditor(check.variables) ? check.error : null);
   const problem = fault && problemOf(fault);
   const lines = problem?.lines ?? (text === report?.proposed_definition ? report.mistakes : []);
   const busy = disabled || check.isPending || store.isPending || propose.isPending;
@@ -61,7 +61,7 @@ export function DefinitionEditor({ answer, actions, disabled }: Props) {
         <div id="definition-faults" role="status" className="min-h-5">
           <Faults lines={lines} onGo={(line) => goToLine(area.current, line)} />
         </div>
-        {fault && !lines.length && fault !== check.error && <ErrorMessage fault={fault} />}
+        {fault && !problem?.lines.length && <ErrorMessage fault={fault} />}
         <div className="mt-2 flex flex-wrap gap-2">
           <Button size="sm" disabled={busy || empty} onClick={() => check.mutate({ definition: text })}>
             Try it

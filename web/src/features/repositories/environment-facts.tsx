@@ -83,7 +83,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-muted-foreground">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
+      <dd className="min-w-0 break-words max-sm:-mt-1.5">{children}</dd>
     </>
   );
 }

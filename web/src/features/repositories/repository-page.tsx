@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { LoaderCircle, RotateCw } from "lucide-react";
 import { useEffect } from "react";
-import { problemOf, type RepositoryEnvironment } from "@/api/client";
+import type { RepositoryEnvironment } from "@/api/client";
 import { environmentQuery } from "@/api/queries";
 import { ErrorMessage, SkeletonRows } from "@/components/feedback";
 import { Card, Page } from "@/components/page";
@@ -17,7 +17,7 @@ import { DefinitionEditor } from "./definition-editor";
 import { EnvironmentFacts } from "./environment-facts";
 import { Findings } from "./findings";
 import { StatePill, stateDetail } from "./state";
-import { type EnvironmentActions, useEnvironment } from "./use-environment";
+import { type EnvironmentActions, isOfEditor, useEnvironment } from "./use-environment";
 
 const route = getRouteApi("/repositories/$id");
 
@@ -64,7 +64,7 @@ function Shown({ answer }: { answer: RepositoryEnvironment }) {
     >
       <div className="flex flex-col gap-6">
         <Summary answer={answer} />
-        {actions.check.error && !problemOf(actions.check.error).lines.length && (
+        {actions.check.error && !isOfEditor(actions.check.variables) && (
           <ErrorMessage fault={actions.check.error} />
         )}
         {checking && repository.check_order_id && <CheckProgress id={repository.check_order_id} />}
@@ -101,15 +101,14 @@ const TRIED = {
 
 function Summary({ answer: { repository, report } }: { answer: RepositoryEnvironment }) {
   const now = useNow();
+  const tried = report?.is_trial && repository.environment_state === "unknown";
   return (
     <Card className="flex flex-wrap items-center gap-x-4 gap-y-2 p-4">
-      <StatePill state={repository.environment_state} />
+      <StatePill state={repository.environment_state} tried={tried} />
       <p className="min-w-0 flex-1 basis-60 break-words">
-        {report?.is_trial && repository.environment_state === "unknown"
-          ? TRIED[report.state]
-          : stateDetail(repository, now)}
+        {tried ? TRIED[report.state] : stateDetail(repository, now)}
       </p>
-      {report && (
+      {report && repository.environment_state !== "checking" && (
         <p className="text-muted-foreground tabular-nums">
           Score <span className="font-medium text-foreground">{report.score}</span> of 100
         </p>

@@ -14,7 +14,7 @@ const LOOKS: Record<State, { icon: LucideIcon; word: string; look: string }> = {
   needs_attention: { icon: CircleAlert, word: "Needs attention", look: "text-warning bg-warning/12" },
 };
 
-export function StatePill({ state }: { state: State }) {
+export function StatePill({ state, tried }: { state: State; tried?: boolean }) {
   const { icon: Icon, word, look } = LOOKS[state];
   return (
     <span
@@ -27,7 +27,7 @@ export function StatePill({ state }: { state: State }) {
         aria-hidden
         className={cn("size-3.5", state === "checking" && "animate-spin [animation-duration:2s]")}
       />
-      {word}
+      {tried ? "Tried" : word}
     </span>
   );
 }
@@ -43,7 +43,7 @@ export function stateDetail(repository: Repository | null, now: number): string 
     case "needs_attention":
       return repository.attention ?? "See the last check";
     default:
-      return checked ? "Not checked in its present form" : "Not checked yet";
+      return checked ? "Not checked as it is now" : "Not checked yet";
   }
 }
 

@@ -15,7 +15,7 @@ export function useEnvironment(id: string, repositoryUrl: string) {
   const shown = { meta: { shown: true }, onSettled: refresh };
   return {
     check: useMutation({
-      mutationFn: (body: { definition?: string; ask_agent?: boolean }) =>
+      mutationFn: (body: CheckRequest) =>
         unwrap(api.POST(`${ENVIRONMENT}/check`, { ...at, body: { ask_agent: false, ...body } })),
       ...shown,
     }),
@@ -56,5 +56,11 @@ export function useEnvironment(id: string, repositoryUrl: string) {
     }),
   };
 }
+
+type CheckRequest = { definition?: string; ask_agent?: boolean };
+
+/** Whether a check was begun by the editor of the definition, which then shows why it was refused. */
+export const isOfEditor = (asked: CheckRequest | undefined) =>
+  Boolean(asked && (asked.ask_agent || asked.definition !== undefined));
 
 export type EnvironmentActions = ReturnType<typeof useEnvironment>;
