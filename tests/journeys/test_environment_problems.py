@@ -87,6 +87,25 @@ def test_where_people_want_to_be_asked_the_order_pauses_and_goes_on_as_they_say(
     assert order["error_category"] is None
 
 
+def test_an_order_that_asked_is_verified_once_what_it_lacks_was_brought(tmp_path: Path) -> None:
+    (home := tmp_path / "home").mkdir()
+    settings = {"JOURNEYMAN_ENVIRONMENT_PROBLEMS": "ask", "JOURNEYMAN_ENVIRONMENT_SETUP": "auto"}
+    with Product(home, **settings) as product:
+        repository = make_repository(tmp_path / "adder", LACKING)
+        order_id = product.submit(repository, product.script("fix", PLANS, builds(FIXED)))
+        assert product.finish(order_id)["status"] == "paused"
+        known = product.request("POST", "/api/repositories", json={"repository_url": str(repository)}).json()
+        brings = (
+            "install: [mkdir -p lacked && touch lacked/freezegun_x.py]\n"
+            "cache: [lacked]\nenv: {PYTHONPATH: /workspace/lacked}\n"
+        )
+        path = f"/api/repositories/{known['repository']['repository_id']}/environment"
+        assert product.request("PUT", path, json={"definition": brings}).status_code == 200
+        control(product, order_id, "resume")
+        order = product.finish(order_id)
+    assert (order["status"], order["verification"]) == ("completed", "passed"), order
+
+
 def test_a_step_names_its_own_commands(product: Product, tmp_path: Path) -> None:
     directory = product.home / "workflows"
     directory.mkdir(exist_ok=True)

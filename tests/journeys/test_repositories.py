@@ -88,6 +88,11 @@ def test_what_is_only_tried_leaves_open_what_is_in_force(product: Product, repos
     tried = checked(product, known(product, repository), definition="checks: {test: 'true'}\n")
     assert (tried["report"]["state"], tried["source"]) == ("ready", "definition")
     assert tried["repository"]["environment_state"] == "unknown"
+    path = f"/api/repositories/{tried['repository']['repository_id']}/environment"
+    stored = product.request("PUT", path, json={"definition": "checks: {test: 'true'}\n"}).json()
+    assert stored["repository"]["environment_state"] == "ready", "it is what was tried"
+    other = product.request("PUT", path, json={"definition": "checks: {test: 'false'}\n"}).json()
+    assert other["repository"]["environment_state"] == "unknown"
 
 
 def test_what_tests_lack_is_in_the_finding_and_in_the_proposal_which_an_edit_makes_ready(

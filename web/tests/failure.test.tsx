@@ -82,6 +82,19 @@ it("says what was kept", () => {
   ).toContain("uncommitted work at refs/s/1, the pull request");
 });
 
+it("an order whose environment lacks something says the remedy and leads to the repository", async () => {
+  const lacking = failed("environment", {
+    status: "paused",
+    error_hint: "Declare it. This command brings it: pip install freezegun.",
+  });
+  const known = { repository_id: "rp-00000000", repository_url: lacking.repository_url };
+  renderWith(<Remedies order={lacking} />, {
+    "GET /api/repositories": { repositories: [known], total_count: 1, has_more: false },
+  });
+  expect(screen.getByText(/This command brings it: pip install freezegun/)).toBeTruthy();
+  await screen.findByRole("link", { name: "Open environment" });
+});
+
 it("a failure in the transcript says its cause in plain words, and what to do", () => {
   const failure = event(7, {
     type: "agent_work_order_failed",

@@ -204,9 +204,18 @@ async def environment(repository: Known) -> RepositoryEnvironment:
 async def store_definition(
     repository: Known, request: DefinitionRequest, services: Given
 ) -> RepositoryEnvironment:
-    """Keep a definition on the server; it outranks what the repository says. A wrong one names its lines."""
+    """Keep a definition on the server; it outranks what the repository says. A wrong one names its lines.
+
+    The text of the last trial has been checked: its outcome holds.
+    """
     parse_definition(request.definition, source="server")
-    stored = await services.orders.repositories.store_definition(repository.repository_id, request.definition)
+    tried = _report(repository)
+    was_tried = tried and tried.is_trial and tried.proposed_definition == request.definition
+    stored = await services.orders.repositories.store_definition(
+        repository.repository_id,
+        request.definition,
+        state=tried.state if tried and was_tried else "unknown",
+    )
     return RepositoryEnvironment.of(stored)
 
 

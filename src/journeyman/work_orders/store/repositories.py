@@ -56,11 +56,16 @@ class RepositoryRecords:
                 row = await _change(writing, row["repository_id"], **facts)
         return _record(row), made
 
-    async def store_definition(self, repository_id: str, definition: str | None) -> RepositoryRecord:
-        """Keep a definition, or remove it. What was checked before says nothing about the environment now."""
+    async def store_definition(
+        self, repository_id: str, definition: str | None, *, state: EnvironmentState = "unknown"
+    ) -> RepositoryRecord:
+        """Keep a definition, or remove it.
+
+        What was checked before says nothing about the environment now, unless this text was tried.
+        """
         async with self._transactions.writing() as writing:
             return _record(
-                await _change(writing, repository_id, definition=definition, environment_state="unknown")
+                await _change(writing, repository_id, definition=definition, environment_state=state)
             )
 
     async def begin_check(self, repository_id: str, order_id: str) -> RepositoryRecord:

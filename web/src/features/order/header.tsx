@@ -56,7 +56,7 @@ function Title({ order }: { order: Order }) {
   const [text, setText] = useState<string | null>(null);
   if (text === null) {
     return (
-      <div className="flex min-w-0 flex-1 items-center gap-1">
+      <div className="flex min-w-0 flex-1 items-center gap-1 max-sm:basis-[calc(100%-3rem)]">
         <h1 className="truncate text-[15px] font-semibold">{order.title}</h1>
         <Button look="quiet" size="icon" aria-label="Rename" onClick={() => setText(order.title)}>
           <Pencil className="size-3.5!" />

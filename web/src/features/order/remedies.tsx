@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Copy } from "lucide-react";
 import type { Order } from "@/api/client";
-import { modelsQuery } from "@/api/queries";
+import { modelsQuery, repositoriesQuery } from "@/api/queries";
 import { ModelPicker } from "@/components/choices";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toast";
+import { adviceFor } from "@/lib/advice";
 import { plural } from "@/lib/format";
 import { BudgetForm } from "./budget-form";
 import { allows, useControl } from "./use-control";
@@ -16,6 +17,7 @@ const OTHER_MODEL_HELPS = new Set(["transient", "rate_limited", "quota", "auth",
 /** A plain retry fails again unless something was changed first. */
 const SAME_AGAIN_FAILS = new Set(["quota", "auth", "permission", "budget", "invalid_input"]);
 const SETTINGS_HELP = new Set(["auth", "quota", "sandbox"]);
+const NAMES_DEFINITION = /\.journeyman\/environment\.ya?ml/;
 const RESOLVE = "Resolve the conflict with what was pushed";
 
 /** What is kept of the work so far. */
@@ -38,6 +40,9 @@ export function Remedies({ order }: { order: Order }) {
   const outOfBudget = category === "budget";
   return (
     <section aria-label="What helps" className="my-3 rounded-lg border bg-card p-4">
+      {order.status === "paused" && (
+        <p className="mb-1 text-[13px] break-words">{adviceFor(category, order.error_hint)}</p>
+      )}
       <p className="text-[13px] break-words">
         <span className="font-medium">Kept: </span>
         {keptOf(order)}
@@ -77,6 +82,9 @@ export function Remedies({ order }: { order: Order }) {
             Ask the agent to resolve it
           </Button>
         )}
+        {(category === "environment" || NAMES_DEFINITION.test(order.error_message ?? "")) && (
+          <OpenRepository url={order.repository_url} />
+        )}
         {SETTINGS_HELP.has(category) && (
           <Button size="sm" asChild>
             <Link to="/settings">Open settings</Link>
@@ -85,6 +93,20 @@ export function Remedies({ order }: { order: Order }) {
         <CopyDetails order={order} />
       </div>
     </section>
+  );
+}
+
+/** Where the environment can be checked and its definition edited. */
+function OpenRepository({ url }: { url: string }) {
+  const { data } = useQuery(repositoriesQuery);
+  const found = data?.repositories.find(({ repository_url }) => repository_url === url);
+  if (!found) return null;
+  return (
+    <Button size="sm" asChild>
+      <Link to="/repositories/$id" params={{ id: found.repository_id }}>
+        Open environment
+      </Link>
+    </Button>
   );
 }
 
