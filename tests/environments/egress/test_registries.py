@@ -60,6 +60,7 @@ global.find-links='/srv/wheels'
     assert found.paths == (Path("/srv/index"), Path("/srv/wheels"))
     assert found.variables["PIP_INDEX_URL"] == "https://mirror.example:8443/pypi/simple"
     assert found.variables["PIP_EXTRA_INDEX_URL"] == "https://more.example/simple file:///srv/index"
+    assert found.variables["UV_INDEX_STRATEGY"] == "unsafe-best-match"  # as pip chooses among them
     assert found.variables["PIP_FIND_LINKS"] == "/srv/wheels"
     expected = base64.b64encode(b"me:p@ss").decode()
     assert found.credentials == {"mirror.example:8443": f"Basic {expected}"}

@@ -41,6 +41,8 @@ async def ask_pip(directory: Path) -> RegistryHosts:
     variables = {
         **_joined(clean[0], "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "PDM_PYPI_URL"),
         **_joined(clean[1], "PIP_EXTRA_INDEX_URL", "UV_INDEX"),
+        # pip takes the best version of all indexes; uv by itself only those of the first that has a package.
+        **({"UV_INDEX_STRATEGY": "unsafe-best-match"} if clean[1] else {}),
         **_joined(clean[2], "PIP_FIND_LINKS"),
         **({"UV_FIND_LINKS": ",".join(clean[2])} if clean[2] else {}),
         **{
