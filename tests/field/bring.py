@@ -28,7 +28,7 @@ def bring(project: FieldProject, directory: Path) -> Path:
 
 def checkout(repository: Path, directory: Path) -> Path:
     """A plain clone, as a person would have it."""
-    _git("clone", "--quiet", "--branch", "main", str(repository), str(directory))
+    _git("clone", "--quiet", str(repository), str(directory))
     return directory
 
 

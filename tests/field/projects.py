@@ -50,8 +50,8 @@ PROJECTS = (
         name="hynek/structlog",
         commit="025edaf799c6d6d511ab672d14c2ba8e885c4c36",
         ecosystem="Python, dependency groups, hatch-vcs",
-        install=f"{_VENV} && pip install --quiet -e . --group tests",
-        test="pytest",
+        install=f"{_VENV} && pip install --quiet -e . --group dev",
+        test="python -Im pytest",
     ),
     FieldProject(
         name="pypa/packaging",

@@ -92,7 +92,7 @@ def _go(output: str) -> Counts | None:
 def _jest(output: str) -> Counts | None:
     if re.search(r"^No tests found, exiting with code", output, re.MULTILINE):
         return Counts()
-    ended = _last(r"^Tests: +(\d[^\n]*)", output)
+    ended = _last(r"^Tests: +(\d+ \w[^\n]*)", output)
     return _numbers(ended[1]) if ended else None
 
 
@@ -113,6 +113,68 @@ def _mocha(output: str) -> Counts | None:
     return _tally(pairs) if pairs else None
 
 
+def _meson(output: str) -> Counts | None:
+    if re.search(r"^No tests defined\.$", output, re.MULTILINE):
+        return Counts()
+    pairs = re.findall(
+        r"^(Ok|Fail|Unexpected Pass|Timeout|Skipped|Expected Fail): +(\d+)", output, re.MULTILINE
+    )
+    words = {"Ok": "passed", "Skipped": "skipped", "Expected Fail": "skipped"}
+    return _tally([(number, words.get(word, "failed")) for word, number in pairs]) if pairs else None
+
+
+def _automake(output: str) -> Counts | None:
+    pairs = re.findall(r"^# (PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): +(\d+)", output, re.MULTILINE)
+    words = {"PASS": "passed", "SKIP": "skipped", "XFAIL": "skipped"}
+    return _tally([(number, words.get(word, "failed")) for word, number in pairs]) if pairs else None
+
+
+def _ava(output: str) -> Counts | None:
+    pairs = re.findall(r"^\s+(\d+) tests? (passed|failed|skipped|todo)$", output, re.MULTILINE)
+    return _tally(pairs) if pairs else None
+
+
+_SUMMARIES = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        # ctest
+        r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",
+        # Maven's surefire; the line of a single class goes on with its time
+        r"^(?:\[\w+\] )?Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+),"
+        r" Skipped: (?P<skipped>\d+)(?:, Flakes: \d+)?$",
+        # Gradle, which counts only where some failed
+        r"^(?P<total>\d+) tests? completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?",
+        # minitest, test-unit, RSpec
+        r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors, "
+        r"(?P<skipped>\d+) (?:skips|pendings)",
+        r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?",
+        # PHPUnit
+        r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)",
+        r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?"
+        r"(?:, Failures: (?P<failed>\d+))?(?:, [A-RT-Z]\w+: \d+)*(?:, Skipped: (?P<skipped>\d+))?",
+        # .NET
+        r"^\s*(?:Passed|Failed|Skipped)!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+\d+,"
+        r" Skipped:\s+(?P<skipped>\d+), Total:\s+(?P<total>\d+)",
+        # small runners of C, bats
+        r"^(?P<total>\d+) tests?, \d+ passed, (?P<failed>\d+) failed",
+        r"^(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) skipped)?$",
+        # ctest, surefire and PHPUnit where there are none
+        r"^(?:\[\w+\] )?No tests (?:were found!!!|to run\.|executed!)$",
+    )
+)
+
+
+def _summary(output: str) -> Counts | None:
+    """Lines that say how many there were, and how many of these failed; each package may have its own."""
+    found = [line.groupdict() for pattern in _SUMMARIES for line in pattern.finditer(output)]
+    if not found:
+        return None
+    total, failed, errors, skipped = (
+        sum(int(one.get(name) or 0) for one in found) for name in ("total", "failed", "errors", "skipped")
+    )
+    return Counts(max(total - failed - errors - skipped, 0), failed + errors, skipped)
+
+
 _TOOLS: tuple[Callable[[str], Counts | None], ...] = (
     _pytest,
     _unittest,
@@ -122,4 +184,8 @@ _TOOLS: tuple[Callable[[str], Counts | None], ...] = (
     _vitest,
     _node,
     _mocha,
+    _ava,
+    _meson,
+    _automake,
+    _summary,
 )
