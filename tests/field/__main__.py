@@ -1,19 +1,27 @@
 """`make field`: every repository of the suite, beside its own commands by hand; prints a table.
 
 python -m tests.field [NAME ...] [--in DIRECTORY]
+
+The rows are those of a Markdown table, for `docs/reference/field.md`.
 """
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.field.bring import bring, checkout
 from tests.field.by_hand import Result, by_hand, missing
 from tests.field.product import agrees, check, served
 from tests.field.projects import PROJECTS, FieldProject
+
+_WIDTHS = (24, 36, 6, 40, 40, 11)
+_HEAD = ("repository", "ecosystem", "agrees", "`jm doctor`", "by hand", "seconds", "why")
+_LONGEST_REASON = 200
 
 
 def main() -> int:
@@ -25,6 +33,8 @@ def main() -> int:
     directory = given.directory or Path(tempfile.mkdtemp(prefix="journeyman-field-"))
     try:
         (directory / "home").mkdir(parents=True, exist_ok=True)
+        _print(*_HEAD)
+        _print(*("-" * width for width in _WIDTHS), "-" * len(_HEAD[-1]))
         with served(directory / "home") as url:
             agreed = [_row(project, directory, url) for project in chosen]
     finally:
@@ -36,27 +46,47 @@ def main() -> int:
 
 def _row(project: FieldProject, directory: Path, url: str) -> bool:
     if absent := missing(project):
-        print(f"{project.name:28} not run: there is no {', '.join(absent)}", flush=True)
-        return False
-    repository = bring(project, directory / "repositories")
+        return _not_run(project, f"there is no {', '.join(absent)}")
+    try:
+        repository = bring(project, directory / "repositories")
+    except subprocess.CalledProcessError:
+        return _not_run(project, "the repository cannot be fetched")
     ours = check(project, repository, url)
     with tempfile.TemporaryDirectory(dir=directory) as place:
         began = time.monotonic()
         hand = by_hand(project, checkout(repository, Path(place) / "tree"), Path(place) / "home")
-        seconds = time.monotonic() - began
-    same = agrees(ours, hand)
-    print(
-        f"{project.name:28} {'agreed' if same else 'NOT':7} ours {_said(ours):34} {ours.seconds:5.0f} s   "
-        f"by hand {_said(hand):34} {seconds:5.0f} s   {project.ecosystem}",
-        flush=True,
-    )
-    if not same:
-        print(f"    ours: {ours.detail}\n    by hand: {hand.detail}", flush=True)
+        hand = replace(hand, seconds=time.monotonic() - began)
+    same = agrees(project, ours, hand)
+    seconds = f"{ours.seconds:.0f} / {hand.seconds:.0f}"
+    words = _said(ours), _said(hand), seconds, _reason(project, ours, hand, same)
+    _print(project.name, project.ecosystem, "yes" if same else "**no**", *words)
     return same
+
+
+def _not_run(project: FieldProject, why: str) -> bool:
+    _print(project.name, project.ecosystem, "**no**", "not run", "not run", "", why)
+    return False
 
 
 def _said(result: Result) -> str:
     return f"{result.outcome} ({result.counts})" if result.counts else result.outcome
+
+
+def _reason(project: FieldProject, ours: Result, hand: Result, same: bool) -> str:
+    """Nothing where both passed; both sides where they differ."""
+    if not same:
+        return f"{ours.detail} // {hand.detail}"
+    if ours.outcome == "passed":
+        return ""
+    if project.lacks:
+        return f"there is no {project.lacks.removeprefix('a ')}"
+    return ours.detail if ours.outcome == "environment" else hand.detail
+
+
+def _print(*cells: str) -> None:
+    *aligned, last = (cell.replace("|", "/") for cell in cells)
+    padded = (cell.ljust(width) for cell, width in zip(aligned, _WIDTHS, strict=True))
+    print("|", " | ".join((*padded, last[:_LONGEST_REASON])), "|", flush=True)
 
 
 sys.exit(main())

@@ -59,28 +59,28 @@ def check(project: FieldProject, repository: Path, url: str) -> Result:
     tests = [one for one in report["checks"] if one["kind"] == "test"]
     if not tests:
         return Result("unavailable", None, "no test check was found", seconds)
+    problem = [report["setup_problem"]["reason"]] if report["setup_problem"] else []
     outcome = min((one["outcome"] for one in tests), key=_ORDER.index)
     counts = [Counts(**dict(_numbers(one["summary"]))) for one in tests]
     total = sum(counts[1:], counts[0])
-    detail = "; ".join(f"{one['name']}: {one['summary']}" for one in tests)
+    detail = "; ".join((*problem, *(f"{one['name']}: {one['summary']}" for one in tests)))
     return Result(outcome, total if total.ran else None, detail, seconds)
 
 
 def _numbers(summary: str) -> Iterator[tuple[str, int]]:
     """`4 failed, 12 passed` as the product says it."""
-    for number, word in re.findall(r"(\d+) (passed|failed|skipped)", summary):
-        yield word, int(number)
+    for number, word in re.findall(r"(\d+) (passed|failed|skipped|could not be run)", summary):
+        yield "failed" if word.startswith("could") else word, int(number)
 
 
-def agrees(ours: Result, by_hand: Result) -> bool:
+def agrees(project: FieldProject, ours: Result, by_hand: Result) -> bool:
     """Same outcome, and the same numbers where both say any."""
+    if ours.outcome == "environment" != by_hand.outcome:
+        # What a person cannot set up either, or only with what the project is known to lack here.
+        ran, ran_by_hand = (one.counts.ran if one.counts else 0 for one in (ours, by_hand))
+        return bool(project.lacks) and ran == ran_by_hand if ran_by_hand else by_hand.outcome == "failed"
     if ours.outcome != by_hand.outcome:
-        # What a person cannot set up either is not called failed: that is agreement, too.
-        return ours.outcome == "environment" and by_hand.outcome == "failed" and _ran(by_hand.counts) == 0
+        return False
     if ours.counts is None or by_hand.counts is None:
         return True
     return (ours.counts.passed, ours.counts.failed) == (by_hand.counts.passed, by_hand.counts.failed)
-
-
-def _ran(counts: Counts | None) -> int:
-    return counts.ran if counts else 0

@@ -66,14 +66,25 @@ def test_the_doctor_agrees_with_the_commands_by_hand(name: str, product: Product
     repository = written(tmp_path / "repository", small.files)
     ours = check(project, repository, product.url)
     hand = by_hand(project, checkout(repository, tmp_path / "tree"), tmp_path / "home")
-    assert agrees(ours, hand), (ours, hand)
+    assert agrees(project, ours, hand), (ours, hand)
     assert ours.outcome == small.outcome
 
 
 def test_another_outcome_or_another_number_of_tests_is_no_agreement() -> None:
+    project = FieldProject(name="a/b", commit="", ecosystem="", test="")
     passed = Result("passed", Counts(passed=3))
-    assert agrees(passed, Result("passed", Counts(passed=3, skipped=1)))
-    assert not agrees(passed, Result("passed", Counts(passed=4)))
-    assert not agrees(passed, Result("failed", Counts(passed=3, failed=1)))
-    assert not agrees(Result("environment", None), Result("failed", Counts(failed=1)))
-    assert agrees(Result("environment", None), Result("failed", None))
+    assert agrees(project, passed, Result("passed", Counts(passed=3, skipped=1)))
+    assert not agrees(project, passed, Result("passed", Counts(passed=4)))
+    assert not agrees(project, passed, Result("failed", Counts(passed=3, failed=1)))
+
+
+def test_what_is_missing_agrees_only_where_nothing_ran_by_hand_or_the_reason_is_known() -> None:
+    project = FieldProject(name="a/b", commit="", ecosystem="", test="")
+    lacking = FieldProject(name="a/b", commit="", ecosystem="", test="", lacks="a network")
+    missing = Result("environment", Counts(passed=3, failed=1))
+    assert agrees(project, missing, Result("failed", None))
+    assert not agrees(project, missing, Result("passed", None))
+    assert not agrees(project, missing, Result("failed", Counts(passed=3, failed=1)))
+    assert agrees(lacking, missing, Result("failed", Counts(passed=3, failed=1)))
+    assert agrees(lacking, missing, Result("passed", Counts(passed=4)))
+    assert not agrees(lacking, missing, Result("failed", Counts(passed=2, failed=1)))

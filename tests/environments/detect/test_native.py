@@ -129,6 +129,24 @@ def test_targets_of_a_make_file_are_found(makefile: str, names: list[str]) -> No
 
 
 @pytest.mark.parametrize(
+    ("rule", "is_run"),
+    [
+        ("sds-test: sds.c\n\t$(CC) -o sds-test sds.c\n\t@echo run it\n", True),
+        ("unit_tests: a.o\n\t@echo linking\n\t$(CC) $^ -o $@\n", True),
+        ("test_main: a.o\n\t$(CC) $^ -o $@\n", True),
+        ("sds-test: other\n\t@echo nothing\nother: a.c\n\t$(CC) -o $@ a.c\n", False),
+        ("latest: a.o\n\t$(CC) $^ -o $@\n", False),
+    ],
+)
+def test_a_program_of_tests_that_a_make_file_only_builds_is_run(rule: str, is_run: bool) -> None:
+    detected = detect(files({"Makefile": f"all: x\n\n{rule}", "a.c": ""}), "", Hints())
+    assert detected
+    name = rule.partition(":")[0]
+    tests = [one.command for one in detected.checks if one.kind == "test"]
+    assert tests == ([f"make {name} && ./{name}"] if is_run else [])
+
+
+@pytest.mark.parametrize(
     "contents",
     [
         {"Makefile": "test:\n\tpytest\n", "pyproject.toml": ""},

@@ -35,6 +35,12 @@ _OTHERS = frozenset(
 """Where one of these stands, a make file only calls the tools of that ecosystem."""
 _OTHER_ENDINGS = (".csproj", ".sln", ".slnx", ".gemspec")
 _TARGET = re.compile(r"^(test|check)[ \t]*:(?!=)|^\.PHONY[ \t]*:.*?\b(test|check)\b", re.MULTILINE)
+_TEST_PROGRAM = re.compile(
+    r"^((?:[\w.]+[-_])?(?:unit[-_]?)?tests?|tests?[-_][\w.-]+)[ \t]*:(?!=).*\n"
+    r"(?:\t.*\n)*?\t.*-o[ \t]*(?:\$@|\1)(?!\S)",
+    re.MULTILINE,
+)
+"""A rule that links a program which is called after tests; running it is left to people."""
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
 _CMAKE_VERSION = re.compile(r"cmake_minimum_required\s*\(\s*VERSION\s+(\d+(?:\.\d+)*)", re.IGNORECASE)
 _CMAKE_TESTS = re.compile(
@@ -307,8 +313,16 @@ def _make(project: Project, directory: str) -> Detected:
         ecosystem="C/C++ (make)" if has_sources else "make",
         directory=directory,
         tools=tuple(ToolNeed(tool=tool, version="", said_in=main) for tool in tools),
-        checks=(*((check,) if has_sources else ()), *((tests,) if target else ())),
+        checks=(*((check,) if has_sources else ()), *((tests,) if target else _test_program(project, check))),
     )
+
+
+def _test_program(project: Project, build: Check) -> tuple[Check, ...]:
+    found = _TEST_PROGRAM.search(project.text(build.why))
+    if not found:
+        return ()
+    command, why = f"make {found[1]} && ./{found[1]}", f"{build.why} builds {found[1]}"
+    return (replace(build, name=found[1], kind="test", command=command, why=why),)
 
 
 def _make_target(project: Project, directory: str) -> str:
