@@ -240,7 +240,9 @@ PROJECTS = (
         name="pkg/errors",
         commit="87f8819acf6dc28bf5d3c14b334268236d686f48",
         ecosystem="Go, without go.mod",
-        test="GO111MODULE=off go test .",
+        install="mkdir -p $HOME/go/src/github.com/pkg && ln -s $PWD $HOME/go/src/github.com/pkg/errors && "
+        "cd $HOME/go/src/github.com/pkg/errors && export GO111MODULE=off",
+        test="make test",
         needs=("go",),
     ),
     FieldProject(

@@ -87,6 +87,35 @@ def test_a_repository_without_a_module_is_told_apart() -> None:
     assert detect(files({"README.md": ""}), "", Hints()) is None
 
 
+@pytest.mark.parametrize(
+    "said_in",
+    [
+        {".travis.yml": "language: go\ngo_import_path: example.org/one\n"},
+        {"README.md": "`go get -u example.org/one`"},
+    ],
+)
+def test_a_repository_without_a_module_is_tested_under_its_full_name(said_in: dict[str, str]) -> None:
+    detected = detect(files({"errors.go": "", **said_in}), "", Hints())
+    tests = check(detected, "go test")
+    assert '"$HOME/go/src/example.org/one"' in tests.command
+    assert tests.command.endswith("GO111MODULE=off GOPATH=$HOME/go go test ./...")
+    assert tests.why in said_in
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="needs go")
+def test_a_package_from_before_modules_finds_itself(tmp_path: Path) -> None:
+    contents = {
+        ".travis.yml": "go_import_path: example.org/one\n",
+        "one.go": "package one\n\nconst One = 1\n",
+        "one_test.go": 'package one_test\n\nimport (\n"example.org/one"\n"testing"\n)\n\n'
+        "func TestOne(t *testing.T) {\n\tif one.One != 1 {\n\t\tt.Fail()\n\t}\n}\n",
+    }
+    tree = written(tmp_path, contents)
+    tested = shell(tree, check(detect(files(contents), "", Hints()), "go test").command)
+    assert "ok" in tested.stdout, tested
+    assert git(tree, "status", "--porcelain") == ""
+
+
 @pytest.mark.skipif(not shutil.which("go"), reason="needs go")
 def test_building_a_program_leaves_none_in_the_workspace(tmp_path: Path) -> None:
     contents = {"go.mod": MODULE, "main.go": "package main\n\nfunc main() {}\n"}

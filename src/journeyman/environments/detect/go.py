@@ -16,13 +16,17 @@ _VERSION = re.compile(r"(?m)^go[ \t]+(\d+(?:\.\d+)*)")
 _USE = re.compile(r"(?m)^use[ \t]+(?:\(([^)]*)\)|(\S+))")
 _REQUIRES = re.compile(r"(?m)^require[ \t(]")
 _COMMENT = re.compile(r"//[^\n]*")
+_FULL_NAME = re.compile(
+    r"(?m)^go_import_path:[ \t]*([\w-]+(?:\.[\w-]+)+(?:/[\w-][\w.-]*)+)[ \t]*$"
+    r"|\bgo get (?:-\w+ )*([\w-]+(?:\.[\w-]+)+(?:/[\w-][\w.-]*)+)"
+)
 _TEST = re.compile(r"go test(?: -(?:v|race|short|count=\d+|cover|timeout[ =]\w+|tags[ =][\w,]+))* \./\.\.\.")
 
 
 def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     is_module, is_workspace = (project.has(under(directory, name)) for name in ("go.mod", "go.work"))
     if not is_module and not is_workspace:
-        return _without_module(project, directory)
+        return _without_module(project, directory, hints)
     members = tuple(_members(project, directory)) if is_workspace else ()
     modules = tuple(dict.fromkeys((directory, *members) if is_module else members))
     return Detected(
@@ -45,15 +49,35 @@ def detect(project: Project, directory: str, hints: Hints) -> Detected | None:
     )
 
 
-def _without_module(project: Project, directory: str) -> Detected | None:
+def _without_module(project: Project, directory: str, hints: Hints) -> Detected | None:
     """A repository from before modules: its packages are found only below GOPATH, under their full name."""
     if directory or any(posixpath.basename(path) == "go.mod" for path in project.paths):
         return None
     if not any(path.endswith(".go") and "/" not in path for path in project.paths):
         return None
+    said = _import_path(project)
     note = "There is no go.mod, so Go does not find the packages of the repository; `go mod init` makes one."
     need = ToolNeed(tool="go", version="", said_in="*.go")
-    return Detected(ecosystem="Go (without a module)", tools=(need,), notes=(note,))
+    found = Detected(ecosystem="Go (without a module)", tools=(need,))
+    if not said:
+        return replace(found, notes=(note,))
+    path, said_in = said
+    enter = (
+        f'place="$HOME/go/src/{path}"; mkdir -p "${{place%/*}}" && ln -sfn "$PWD" "$place" && cd "$place" && '
+        "GO111MODULE=off GOPATH=$HOME/go "
+    )
+    checks = _checks("", (), hints)
+    return replace(
+        found, checks=tuple(replace(one, command=enter + one.command, why=said_in) for one in checks)
+    )
+
+
+def _import_path(project: Project) -> tuple[str, str] | None:
+    """The full name of the repository's packages, and the file that says it."""
+    for path in sorted(project.contents, key=lambda path: path != ".travis.yml"):
+        if "/" not in path and (found := _FULL_NAME.search(project.text(path))):
+            return found[1] or found[2], path
+    return None
 
 
 def _members(project: Project, directory: str) -> Iterator[str]:
