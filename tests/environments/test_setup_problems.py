@@ -59,6 +59,7 @@ _SEEN: list[tuple[ProblemKind, str]] = [
     ("registry", "urllib3.exceptions.IncompleteRead: IncompleteRead(512 bytes read, 3584 more expected)"),
     ("registry", "error: 503 Service Unavailable"),
     ("registry", "npm error code EINTEGRITY"),
+    ("registry", "body:\n  Journeyman: index.example cannot be reached: Name or service not known"),
     ("tool_missing", "bash: line 1: poetry: command not found"),
     ("command_failed", "Traceback (most recent call last):\nKeyError: 'VERSION'"),
 ]

@@ -37,7 +37,8 @@ def by_hand(project: FieldProject, tree: Path, home: Path) -> Result:
             if not name.startswith(("JOURNEYMAN_", "PYTEST_"))
         },
         "HOME": str(home),
-        "VIRTUAL_ENV": "",
+        # The toolchains stay where they are; rustup looks for them in the home.
+        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
     for name in ("VIRTUAL_ENV", "CI", "NO_COLOR"):
         environment.pop(name, None)

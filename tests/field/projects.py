@@ -92,8 +92,10 @@ PROJECTS = (
         name="frostming/marko",
         commit="0fa0b29b670feca15558652f327bc20c3baee91b",
         ecosystem="Python, pdm.lock",
-        install=f"{_VENV} && pip install --quiet pdm 'hishel<1' && pdm install --quiet --dev",
-        test="pytest tests/",
+        # The newest pdm does not work with the newest releases of what it needs.
+        install=f"{_VENV} && pip install --quiet pdm==2.22.4 'hishel<0.2' 'unearth<0.18' && "
+        "pdm install --quiet -G toc -G codehilite",
+        test="pytest tests",
     ),
     FieldProject(
         name="un33k/python-slugify",
@@ -211,7 +213,14 @@ PROJECTS = (
     FieldProject(
         name="unicode-rs/unicode-width",
         commit="4bba1d1e4801c55b2bc110e4026cbdced377fba2",
-        ecosystem="Rust",
+        ecosystem="Rust, optional dependencies",
+        test="cargo test",
+        needs=("cargo",),
+    ),
+    FieldProject(
+        name="SergioBenitez/version_check",
+        commit="d77ef9f27cc336719b2d839d09ee6635dd22f758",
+        ecosystem="Rust, without dependencies",
         test="cargo test",
         needs=("cargo",),
     ),
