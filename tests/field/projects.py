@@ -76,6 +76,7 @@ PROJECTS = (
         ecosystem="Python, requirements",
         install=f"{_VENV} && pip install --quiet -r requirements.txt",
         test="python -m pytest",
+        lacks="a route to the internet, for tests of proxies",
     ),
     FieldProject(
         name="Textualize/rich",
@@ -151,6 +152,7 @@ PROJECTS = (
         "pnpm install --frozen-lockfile --silent --store-dir $HOME/store",
         test="pnpm test",
         needs=("node",),
+        lacks="a route to the internet, for a test that asks a public host",
     ),
     FieldProject(
         name="honojs/hono",

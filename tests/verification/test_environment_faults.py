@@ -45,6 +45,7 @@ def recorded(name: str, exit_code: int, code: CodeUnderTest = OWN) -> CheckResul
         ("pytest-not-installed", 2, "the project itself (calcx) is not installed"),
         ("pytest-shared-library", 2, "a library is missing: libnothere.so.3"),
         ("pytest-no-network", 1, "it wants to reach a host outside: there is no network"),
+        ("pytest-left-behind", 1, "there is no network (1 passed, 2 could not be run)"),
         ("pytest-service", 1, "PostgreSQL does not run"),
         ("pytest-locale", 1, "a locale that it wants is missing"),
         ("pytest-tool", 1, "a command it needs is missing: no-such-tool"),

@@ -36,6 +36,8 @@ _EXCEPTION = re.compile(
     r"^E\s+(?:assert\b|Failed:|fixture '"
     r"|[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning|NotFound\w*|Iteration)\b)"
 )
+_LEFT_BEHIND = re.compile(r"^E\s+pytest\.PytestUnraisableExceptionWarning\b")
+"""What another test left open, found by whichever test ran when it was collected as garbage."""
 _CONFTEST = re.compile(r"(?m)^ImportError while loading conftest")
 _UNITTEST_HEAD = re.compile(r"(?m)^={70}\n(ERROR|FAIL): ")
 _OTHER_HEADS = tuple(
@@ -57,6 +59,8 @@ class _Failure(NamedTuple):
     text: str
     """The lines that say why."""
     around: str
+    is_left_behind: bool = False
+    """It says nothing of its own: another failure is its cause."""
 
 
 def environment_faults(
@@ -77,6 +81,8 @@ def environment_faults(
         failures = _failures(output, counts)
     found: dict[EnvironmentFault, None] = {}
     for failure in failures:
+        if failure.is_left_behind:
+            continue
         if not (faults := _explain(failure, code)):
             return ()
         found |= dict.fromkeys(faults)
@@ -134,7 +140,7 @@ def _of_pytest(output: str) -> Iterator[_Failure]:
             last = []
         # An exception may hide the one that says more: a refused host behind an error of the client.
         said = lines if last else []
-        yield _Failure("\n".join(said), block)
+        yield _Failure("\n".join(said), block, bool(last and _LEFT_BEHIND.match(last[0])))
 
 
 def _of_unittest(output: str) -> Iterator[_Failure]:
