@@ -14,7 +14,7 @@ from journeyman.environments.plan import CheckOutcome
 
 RemedyAction = Literal["check_again", "allow_host", "edit_definition"]
 """What a button can do about a finding."""
-Who = Literal["maintainer", "operator", "anyone"]
+RemedyOwner = Literal["maintainer", "operator", "anyone"]
 """Who can bring what is missing: a maintainer of the repository, an operator of the server, or anyone who may
 steer the order."""
 
@@ -84,7 +84,7 @@ class FaultFact(_Stored):
 
     what: str
     remedy: str
-    who: Who
+    who: RemedyOwner
     command: str = ""
     """What would bring it, for a shell; empty where no command does."""
 
@@ -148,7 +148,7 @@ class EnvironmentFinding(_Stored):
     """What brings the remedy about, for a shell."""
     failed_command: str | None = None
     """The command that showed it."""
-    who: Who | None = None
+    who: RemedyOwner | None = None
     """Who can do it, where that is known."""
     action: RemedyAction | None = None
     host: str | None = None
