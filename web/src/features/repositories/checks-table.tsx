@@ -51,7 +51,9 @@ export function ChecksTable({ checks }: { checks: readonly CheckFact[] }) {
                     <p className={cn("font-medium whitespace-nowrap", LOOKS[check.outcome].look)}>
                       {LOOKS[check.outcome].word}
                     </p>
-                    <p className="text-xs break-words text-muted-foreground">{check.summary}</p>
+                    {check.summary !== check.outcome && (
+                      <p className="text-xs break-words text-muted-foreground">{check.summary}</p>
+                    )}
                   </td>
                   <td className="px-4 py-2 text-right whitespace-nowrap tabular-nums">
                     {duration(check.duration_seconds)}

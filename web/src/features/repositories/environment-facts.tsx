@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import type { RepositoryEnvironment } from "@/api/client";
 import { Card } from "@/components/page";
-import { commit, count, duration, fileSize, plural } from "@/lib/format";
+import { commit, duration, fileSize, plural } from "@/lib/format";
 
 export function EnvironmentFacts({ answer }: { answer: RepositoryEnvironment }) {
   const { report, environment, layer, source } = answer;
@@ -56,7 +56,7 @@ export function EnvironmentFacts({ answer }: { answer: RepositoryEnvironment }) 
           )}
           {report.clone && (
             <Fact name="Clone">
-              {count(report.clone.files)} files, {fileSize(report.clone.size_bytes)}, in{" "}
+              {plural(report.clone.files, "file")}, {fileSize(report.clone.size_bytes)}, in{" "}
               {duration(report.clone.duration_seconds)}
             </Fact>
           )}
