@@ -19,7 +19,7 @@ from tests.field.by_hand import Result, by_hand, missing
 from tests.field.product import agrees, check, served
 from tests.field.projects import PROJECTS, FieldProject
 
-_WIDTHS = (24, 36, 6, 40, 40, 11)
+_WIDTHS = (27, 36, 6, 42, 42, 9)
 _HEAD = ("repository", "ecosystem", "agrees", "`jm doctor`", "by hand", "seconds", "why")
 _LONGEST_REASON = 200
 
@@ -69,7 +69,12 @@ def _not_run(project: FieldProject, why: str) -> bool:
 
 
 def _said(result: Result) -> str:
-    return f"{result.outcome} ({result.counts})" if result.counts else result.outcome
+    if not result.counts:
+        return result.outcome
+    numbers = str(result.counts)
+    if result.outcome == "environment":
+        numbers = numbers.replace("failed", "not run")
+    return f"{result.outcome} ({numbers})"
 
 
 def _reason(project: FieldProject, ours: Result, hand: Result, same: bool) -> str:

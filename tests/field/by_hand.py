@@ -64,4 +64,7 @@ def by_hand(project: FieldProject, tree: Path, home: Path) -> Result:
 
 
 def _last_line(output: str) -> str:
-    return next((line.strip()[:120] for line in reversed(output.splitlines()) if line.strip()), "")
+    """The test that pytest names as failed, else what was said last."""
+    lines = [line.strip("= \t") for line in output.splitlines()]
+    named = (line for line in lines if line.startswith("FAILED "))
+    return next(named, next((line for line in reversed(lines) if line), ""))[:120]
