@@ -2,7 +2,7 @@
 
 python -m tests.field [NAME ...] [--in DIRECTORY]
 
-The rows are those of a Markdown table, for `docs/reference/field.md`.
+The rows are those of a Markdown table, for `docs/reference/real-repositories.md`.
 """
 
 import argparse

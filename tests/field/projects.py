@@ -163,7 +163,7 @@ PROJECTS = (
         "export PATH=$HOME/bun/node_modules/.bin:$PATH && bun install --frozen-lockfile",
         test="bun run test",
         needs=("node",),
-        minutes=15,
+        minutes=30,
     ),
     FieldProject(
         name="DaveGamble/cJSON",
