@@ -83,6 +83,8 @@ def _reason(project: FieldProject, ours: Result, hand: Result, same: bool) -> st
         return f"{ours.detail} // {hand.detail}"
     if ours.outcome == "passed":
         return ""
+    if project.flaky:
+        return f"{project.flaky} tests pass only sometimes, by hand too"
     if project.lacks:
         return f"there is no {project.lacks.removeprefix('a ')}"
     return ours.detail if ours.outcome == "environment" else hand.detail

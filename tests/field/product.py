@@ -75,6 +75,9 @@ def _numbers(summary: str) -> Iterator[tuple[str, int]]:
 
 def agrees(project: FieldProject, ours: Result, by_hand: Result) -> bool:
     """Same outcome, and the same numbers where both say any."""
+    if project.flaky and ours.counts and by_hand.counts:
+        failed = max(ours.counts.failed, by_hand.counts.failed)
+        return ours.counts.ran == by_hand.counts.ran and failed <= project.flaky
     if ours.outcome == "environment" != by_hand.outcome:
         # What a person cannot set up either, or only with what the project is known to lack here.
         ran, ran_by_hand = (one.counts.ran if one.counts else 0 for one in (ours, by_hand))

@@ -88,3 +88,11 @@ def test_what_is_missing_agrees_only_where_nothing_ran_by_hand_or_the_reason_is_
     assert agrees(lacking, missing, Result("failed", Counts(passed=3, failed=1)))
     assert agrees(lacking, missing, Result("passed", Counts(passed=4)))
     assert not agrees(lacking, missing, Result("failed", Counts(passed=2, failed=1)))
+
+
+def test_only_as_many_tests_may_be_flaky_as_are_known() -> None:
+    project = FieldProject(name="a/b", commit="", ecosystem="", test="", flaky=1)
+    passed, failed = Result("passed", Counts(passed=3)), Result("failed", Counts(passed=2, failed=1))
+    assert agrees(project, failed, passed)
+    assert not agrees(project, Result("failed", Counts(passed=1, failed=2)), passed)
+    assert not agrees(project, failed, Result("passed", Counts(passed=2)))
