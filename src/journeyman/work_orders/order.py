@@ -198,8 +198,20 @@ class Evidence:
     passed: bool | None
     """None when nothing could be shown either way."""
     checks: list[dict[str, Any]]
+    """Each as `verification/records.py` writes it."""
     summary: str
     created_at: datetime
+    tree_sha: str | None = None
+    base_commit_sha: str | None = None
+    base_tree_sha: str | None = None
+    environment: dict[str, Any] | None = None
+    """`{layer, image, variables}`: what was installed, and the names of the variables that were set."""
+    red_to_green: list[dict[str, Any]] | None = None
+    """`{test, on_base, on_head}` for each test that the change added or edited; None when not looked at."""
+    tampering: list[dict[str, Any]] | None = None
+    """`{kind, path, lines, detail}` for each finding; None when not looked at."""
+    statement: dict[str, Any] | None = None
+    """The signed envelope; None for evidence of earlier versions."""
 
 
 @dataclass(frozen=True)
