@@ -1,6 +1,17 @@
 """Tables of work orders, their steps and the evidence for them."""
 
-from sqlalchemy import JSON, Boolean, Column, Float, Index, Integer, PrimaryKeyConstraint, String, Table
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+)
 
 from journeyman.database import PlainText, UtcDateTime, metadata
 
@@ -140,6 +151,29 @@ evidence = Table(
     Column("created_at", UtcDateTime, nullable=False),
     PrimaryKeyConstraint("agent_work_order_id", "round", "step", "attempt"),
 )
+
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("repository_url", PlainText, nullable=False),
+    Column("result", LargeBinary, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+"""Results of checks on base commits, by everything that decides them."""
+
+flaky_tests = Table(
+    "flaky_tests",
+    metadata,
+    Column("repository_id", String(16), nullable=False),
+    Column("test_digest", String(64), nullable=False),
+    Column("test_id", PlainText, nullable=False),
+    Column("times_seen", Integer, nullable=False),
+    Column("is_trusted", Boolean, nullable=False),
+    Column("last_seen_at", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("repository_id", "test_digest"),
+)
+"""A test that is trusted counts when it fails, however flaky it looked: a person said so."""
 
 repositories = Table(
     "repositories",

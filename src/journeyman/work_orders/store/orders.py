@@ -19,8 +19,10 @@ from journeyman.work_orders.changes import DecidedChange, OrderChanges, check_un
 from journeyman.work_orders.lifecycle import advance
 from journeyman.work_orders.order import FINISHED, StepRecord, WorkOrder
 from journeyman.work_orders.store.approvals import Approvals
+from journeyman.work_orders.store.baselines import Baselines
 from journeyman.work_orders.store.evidence import StoredEvidence
 from journeyman.work_orders.store.filters import OrderFilter, Sort
+from journeyman.work_orders.store.flaky_tests import FlakyTests
 from journeyman.work_orders.store.network import NetworkGrants
 from journeyman.work_orders.store.prompts import Prompts
 from journeyman.work_orders.store.repositories import RepositoryRecords, insert_if_new
@@ -54,6 +56,8 @@ class WorkOrders:
         self.usage = UsageTotals(transactions)
         self.repositories = RepositoryRecords(transactions)
         self.grants = NetworkGrants(transactions)
+        self.baselines = Baselines(transactions)
+        self.flaky_tests = FlakyTests(transactions)
 
     @property
     def holder(self) -> str | None:

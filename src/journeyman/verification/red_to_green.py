@@ -1,0 +1,57 @@
+"""Whether the tests of a change show it: new tests on the old code must fail, and pass on the new code.
+
+Old tests on the new code, the other half, show what was edited, skipped or deleted to get green.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from journeyman.verification.per_test import CaseResult, SuiteReport
+
+OnBase = Literal["passed", "failed", "skipped", "not_run"]
+"""`not_run`: the runner did not get to it, as where the code that it imports is not there yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedToGreen:
+    """One test of the change, on the old code and on the new."""
+
+    test: str
+    on_base: OnBase
+    on_head: str
+
+    @property
+    def shows_the_change(self) -> bool:
+        return self.on_head == "passed" and self.on_base in ("failed", "not_run")
+
+
+def cases_in(files: Collection[str], report: SuiteReport) -> tuple[str, ...]:
+    """The tests that stand in these files."""
+    return tuple(one.test_id for one in report.tests if _file_of(one) in files)
+
+
+def red_to_green(
+    tests: Collection[str], head: SuiteReport, on_old_code: SuiteReport | None, baseline: SuiteReport | None
+) -> tuple[RedToGreen, ...]:
+    """Those of the tests that are new, or that do not pass on the old code. `tests` are of changed files."""
+    before = on_old_code.by_id() if on_old_code else {}
+    known = baseline.by_id() if baseline else {}
+    after = head.by_id()
+    found = []
+    for test in sorted(tests):
+        on_base: OnBase = before[test].outcome if test in before else "not_run"
+        if test in after and (on_base != "passed" or test not in known):
+            found.append(RedToGreen(test=test, on_base=on_base, on_head=after[test].outcome))
+    return tuple(found)
+
+
+def broken_old_tests(baseline: SuiteReport, on_new_code: SuiteReport) -> tuple[str, ...]:
+    """Tests that passed before the change and, as they were then, fail on the new code."""
+    passed = {one.test_id for one in baseline.tests if one.outcome == "passed"}
+    return tuple(sorted(passed & {one.test_id for one in on_new_code.tests if one.outcome == "failed"}))
+
+
+def _file_of(case: CaseResult) -> str:
+    """Where a test stands; runners that name no file often begin its id with one."""
+    return case.file or case.test_id.partition("::")[0].partition(" > ")[0]
