@@ -56,19 +56,7 @@ class StepContexts:
         order = await calls.expanded_order()
         variables = context_of(done, order_context(order))
         task = await calls.expanded_prompt(variables) if spec.prompt else _task_of(order)
-        sandboxes = OrderSandboxes(
-            settings=self.settings,
-            orders=self.orders,
-            order=order,
-            workspace=workspace,
-            workspaces=self.workspaces.on_disk,
-            provider=self.sandboxes,
-            agents=self.agents,
-            environment=OrderEnvironment(
-                orders=self.orders, order=order, mirror=workspace.mirror, parts=self.environments
-            ),
-            step=spec.name,
-        )
+        sandboxes = self.sandboxes_of(order, workspace, spec.name)
 
         async def keep() -> None:
             await self.handover.save(self.orders, order_id, workspace)
@@ -117,6 +105,22 @@ class StepContexts:
             sandboxes=sandboxes,
             forge=repositories.forge(order),
             repository=repositories.of(order),
+        )
+
+    def sandboxes_of(self, order: WorkOrder, workspace: Workspace, step: str) -> OrderSandboxes:
+        """The sandboxes of an order; `step` is what their events name."""
+        return OrderSandboxes(
+            settings=self.settings,
+            orders=self.orders,
+            order=order,
+            workspace=workspace,
+            workspaces=self.workspaces.on_disk,
+            provider=self.sandboxes,
+            agents=self.agents,
+            environment=OrderEnvironment(
+                orders=self.orders, order=order, mirror=workspace.mirror, parts=self.environments
+            ),
+            step=step,
         )
 
     async def _with_rework(self, task: str, order: WorkOrder, spec: StepSpec) -> str:

@@ -58,8 +58,9 @@ class SandboxSpec:
     """The workspace's files on this machine."""
     git_directories: tuple[Path, ...] = ()
     """Git directories that the workspace's `.git` needs: shown read-only."""
-    purpose: Literal["work", "proof", "setup"] = "work"
-    """`proof`: checks run in a sandbox of their own, which no agent has used. `setup`: installs a layer."""
+    purpose: Literal["work", "proof", "baseline", "setup"] = "work"
+    """`proof`: checks run in a sandbox of their own, which no agent has used. `baseline`: the same for the
+    base commit, beside the agent's work. `setup`: installs a layer."""
     writable: bool = True
     """False for read-only roles: the workspace is mounted read-only."""
     network: Literal["none", "open"] = "none"

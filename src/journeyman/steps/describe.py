@@ -9,16 +9,9 @@ from collections.abc import Sequence
 from journeyman.agents.plan import Plan
 from journeyman.events.types import GitFilesLeftOut
 from journeyman.forges.body import sanitize
-from journeyman.verification.records import NOT_VERIFIED, outcome_of
+from journeyman.steps.describe_verification import cell, verification_section
 from journeyman.work_orders.order import Evidence, StepRecord, WorkOrder
 
-_VERDICTS = {
-    "passed": "✅ The checks passed on commit `{sha}`.",
-    "failed": "❌ The checks did **not** pass on commit `{sha}`. Do not merge without looking.",
-    "none": "⚪ Not verified: {why}",
-    "outdated": "⏳ The branch has changed since its checks ran on commit `{sha}`; they run again.",
-    "reviewed": "🔎 Reviewed on commit `{sha}`; there were no checks to run.",
-}
 _SUMMARY_CHARACTERS = 2000
 
 
@@ -32,12 +25,12 @@ def pull_request_body(
     """`steps` are those of all rounds, oldest first."""
     plan, summaries = _newest_plan(steps), _summaries(steps)
     parts = [
-        f"## Task\n\n{_quoted(order.initial_prompt)}",
-        *([f"## Summary, in the agent's words\n\n{summaries}"] if summaries else []),
-        f"## Verification\n\n{_verification(order, evidence)}",
         "## What changed\n\n"
         f"{_counted(order.git_commit_count, 'commit')}, {_counted(order.git_files_changed, 'file')}, "
         f"+{order.git_lines_added} −{order.git_lines_removed} lines.",
+        *([f"In the agent's words:\n\n{summaries}"] if summaries else []),
+        f"## Verification\n\n{verification_section(order, evidence)}",
+        f"<details><summary>Task</summary>\n\n{_quoted(order.initial_prompt)}\n\n</details>",
     ]
     if left_out is not None and left_out.files:
         parts.append(f"## Not in this pull request\n\n{_left_out(left_out)}")
@@ -75,23 +68,8 @@ def issue_comment(order: WorkOrder, pull_request_url: str) -> str:
     return f"Work order `{order.agent_work_order_id}` proposes {pull_request_url}; {result}."
 
 
-def _verification(order: WorkOrder, evidence: Sequence[Evidence]) -> str:
-    if not evidence:
-        return "⏳ Not verified yet."
-    last = evidence[-1]
-    why = sanitize(last.summary.removeprefix(NOT_VERIFIED))
-    verdict = _VERDICTS[order.verification].format(sha=last.commit_sha[:12], why=why)
-    rows = [
-        f"| {_cell(check['command'])} | {_cell(outcome_of(check))} | {_cell(check['summary'])} |"
-        for check in last.checks
-    ]
-    table = "\n".join(["| check | result | |", "| --- | --- | --- |", *rows]) if rows else ""
-    attempts = f"Attempt {last.attempt}." if last.attempt > 1 else ""
-    return "\n\n".join(part for part in (verdict, table, attempts) if part)
-
-
 def _left_out(left_out: GitFilesLeftOut) -> str:
-    rows = [f"| {_cell(one.path)} | {one.size:,} | {_cell(one.reason)} |" for one in left_out.files]
+    rows = [f"| {cell(one.path)} | {one.size:,} | {cell(one.reason)} |" for one in left_out.files]
     more = left_out.count - len(left_out.files)
     rows += [f"| and {more:,} more | | |"] if more else []
     return "\n".join(["| file | bytes | why |", "| --- | ---: | --- |", *rows])
@@ -99,11 +77,6 @@ def _left_out(left_out: GitFilesLeftOut) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def _cell(text: str) -> str:
-    """Text that stays in one cell of a table, whatever it holds."""
-    return " ".join(sanitize(text).split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _quoted(text: str, most: int = 4000) -> str:

@@ -87,21 +87,24 @@ class OrderSandboxes:
         return sandbox
 
     @asynccontextmanager
-    async def clean(self, commit_sha: str) -> AsyncIterator[Sandbox]:
+    async def clean(
+        self, commit_sha: str, purpose: Literal["proof", "baseline"] = "proof"
+    ) -> AsyncIterator[Sandbox]:
         """A sandbox on a clean checkout of a commit, with nothing of the agents.
 
-        What an agent left running ends first: it could only disturb.
+        For a proof, what an agent left running ends first: it could only disturb.
         """
         order_id = self.order.agent_work_order_id
         ready = await self.environment.ready(commit_sha)
         hosts = await self.environment.hosts(ready.environment)
-        await self.provider.cleanup(order_id, only_writable=True)
+        if purpose == "proof":
+            await self.provider.cleanup(order_id, only_writable=True)
         async with self.workspaces.checkouts.open(self.workspace.mirror, order_id, commit_sha) as checkout:
             await ready.copy_files(checkout.tree, order_id)
             sandbox = await self.provider.setup(
                 SandboxSpec(
                     order_id=order_id,
-                    purpose="proof",
+                    purpose=purpose,
                     tree=checkout.tree,
                     git_directories=checkout.git_directories,
                     network=self.settings.sandbox_network,

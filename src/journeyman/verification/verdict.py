@@ -1,0 +1,97 @@
+"""What the results of checks mean for a change.
+
+Success is what the checks show. Only what is new counts against a change: a test that failed on the base, too,
+is listed and does not decide. Where single tests cannot be told apart, a check that failed before shows
+nothing either way. Linters and type checks are reported and do not decide.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from journeyman.verification.compare import Comparison, compare, without_base
+from journeyman.verification.faults.fault import EnvironmentFault
+from journeyman.verification.run import CheckResult
+
+_FAILING = frozenset({"failed", "timed_out"})
+_SHOWS_NOTHING = frozenset({"environment", "unavailable"})
+_GOOD = frozenset({"passed", "flaky"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    passed: bool | None
+    """None when nothing could be shown either way."""
+    checks: tuple[CheckResult, ...]
+    reason: str
+
+    @property
+    def faults(self) -> tuple[EnvironmentFault, ...]:
+        """What kept the checks that decide from being run."""
+        found = (fault for result in self.checks if result.decides for fault in result.faults)
+        return tuple(dict.fromkeys(found))
+
+
+def judge(results: Iterable[CheckResult]) -> Verdict:
+    """Good when everything that decides could be run and nothing new failed, and tests passed, or a build did
+    where there are no test checks."""
+    checks = tuple(results)
+    deciding = [result for result in checks if result.decides]
+    tests = [result for result in deciding if result.check.kind == "test"]
+    summary = "; ".join(f"{result.check.name}: {result.summary}" for result in deciding)
+    if any(result.outcome in _FAILING and not result.was_failing for result in deciding):
+        return Verdict(False, checks, summary)
+    undecided = any(result.outcome == "environment" or result.was_failing for result in deciding)
+    if not undecided and any(result.outcome in _GOOD for result in tests or deciding):
+        return Verdict(True, checks, summary)
+    return Verdict(None, checks, summary or "no tests and no build were found")
+
+
+def against_base(head: CheckResult, base: CheckResult | None) -> CheckResult:
+    """The result on the head, as that of the same check on the base lets it be read."""
+    if base is None or base.outcome in _SHOWS_NOTHING:
+        return replace(head, comparison=without_base(head.report) if head.report else None)
+    if head.report is not None and base.report is not None and head.outcome != "timed_out":
+        return _by_tests(head, base, compare(base.report, head.report))
+    return _was_failing(head, base)
+
+
+def after_reruns(result: CheckResult, passed_again: Iterable[str]) -> CheckResult:
+    """The result after some of its new failures passed in another run on the same files."""
+    if result.comparison is None:
+        return result
+    comparison = result.comparison.with_flaky(passed_again)
+    result = replace(result, comparison=comparison)
+    if comparison.new_failures or not comparison.flaky or result.outcome != "failed":
+        return result
+    return replace(result, outcome="flaky", summary=_in_words(result, comparison))
+
+
+def _by_tests(head: CheckResult, base: CheckResult, comparison: Comparison) -> CheckResult:
+    head = replace(head, comparison=comparison)
+    if head.outcome != "failed" or comparison.new_failures:
+        return replace(head, summary=_in_words(head, comparison))
+    if comparison.old_failures and head.report is not None and head.report.is_complete:
+        return replace(head, outcome="passed", summary=_in_words(head, comparison))
+    # It failed by something else than a test: a threshold, a linter before the tests, a crash.
+    return _was_failing(head, base)
+
+
+def _was_failing(head: CheckResult, base: CheckResult) -> CheckResult:
+    if head.outcome not in _FAILING or base.outcome not in _FAILING:
+        return head
+    return replace(head, was_failing=True, summary=f"{head.summary}, as before the change")
+
+
+def _in_words(result: CheckResult, comparison: Comparison) -> str:
+    """`1,414 passed, 1 new failure, 4 failed before, 2 fixed, 1 flaky`."""
+    new = len(comparison.new_failures)
+    parts = [f"{result.counts.passed} passed" if result.counts else result.outcome]
+    parts += [f"{new} new failure{'s' if new > 1 else ''}"] if new else []
+    for tests, word in (
+        (comparison.old_failures, "failed before the change, too"),
+        (comparison.fixed, "fixed"),
+        (comparison.flaky, "flaky"),
+    ):
+        parts += [f"{len(tests)} {word}"] if tests else []
+    skipped = result.counts.skipped if result.counts else 0
+    return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
