@@ -10,6 +10,7 @@ from journeyman.api import (
     configuration,
     control,
     costs,
+    flaky_tests,
     github,
     health,
     live,
@@ -60,6 +61,7 @@ def described() -> Application:
     for room in (
         *orders,
         repositories,
+        flaky_tests,
         github,
         lookups,
         local_forge,
