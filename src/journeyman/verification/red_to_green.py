@@ -9,6 +9,8 @@ from typing import Literal
 
 from journeyman.verification.per_test import CaseResult, SuiteReport
 
+_SECONDS_PER_TEST = 15.0
+
 OnBase = Literal["passed", "failed", "skipped", "not_run"]
 """`not_run`: the runner did not get to it, as where the code that it imports is not there yet."""
 
@@ -26,9 +28,19 @@ class RedToGreen:
         return self.on_head == "passed" and self.on_base in ("failed", "not_run")
 
 
-def cases_in(files: Collection[str], report: SuiteReport) -> tuple[str, ...]:
-    """The tests that stand in these files."""
-    return tuple(one.test_id for one in report.tests if _file_of(one) in files)
+def changed_cases(
+    files: Collection[str], report: SuiteReport, baseline: SuiteReport | None
+) -> tuple[str, ...]:
+    """The tests of a report that stand in these files, and those that the baseline does not have."""
+    known = baseline.by_id() if baseline else {}
+    return tuple(one.test_id for one in report.tests if file_of(one) in files or one.test_id not in known)
+
+
+def seconds_for(tests: Collection[str], report: SuiteReport) -> float:
+    """A limit for each of the tests: the fix of an endless loop has a test that hangs without it."""
+    wanted = set(tests)
+    durations = [one.duration_seconds or 0.0 for one in report.tests if one.test_id in wanted]
+    return _SECONDS_PER_TEST + 5 * max(durations, default=0.0)
 
 
 def red_to_green(
@@ -52,6 +64,6 @@ def broken_old_tests(baseline: SuiteReport, on_new_code: SuiteReport) -> tuple[s
     return tuple(sorted(passed & {one.test_id for one in on_new_code.tests if one.outcome == "failed"}))
 
 
-def _file_of(case: CaseResult) -> str:
+def file_of(case: CaseResult) -> str:
     """Where a test stands; runners that name no file often begin its id with one."""
     return case.file or case.test_id.partition("::")[0].partition(" > ")[0]

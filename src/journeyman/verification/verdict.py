@@ -66,6 +66,18 @@ def after_reruns(result: CheckResult, passed_again: Iterable[str]) -> CheckResul
     return replace(result, outcome="flaky", summary=_in_words(result, comparison))
 
 
+def single_outcomes(results: Iterable[CheckResult]) -> dict[str, bool]:
+    """Whether each test, or check without single results, is no new failure; only of checks that decide."""
+    fine: dict[str, bool] = {}
+    for result in results:
+        if result.decides and result.report is not None and result.comparison is not None:
+            new = set(result.comparison.new_failures)
+            fine |= {f"{result.check.name}: {one.test_id}": one.test_id not in new for one in result.report.tests}
+        elif result.decides:
+            fine[result.check.name] = result.outcome not in _FAILING or result.was_failing
+    return fine
+
+
 def _by_tests(head: CheckResult, base: CheckResult, comparison: Comparison) -> CheckResult:
     head = replace(head, comparison=comparison)
     if head.outcome != "failed" or comparison.new_failures:
