@@ -23,18 +23,30 @@ class CaseResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ForeignModule:
+    """A module of the repository that the tests imported from somewhere else, with other content."""
+
+    name: str
+    location: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SuiteReport:
     runner: str
-    """`pytest`, `vitest`, `go test`, …"""
+    """`pytest`, `vitest`, `go test`, …; several with commas."""
     tests: tuple[CaseResult, ...]
     is_complete: bool
     """Whether the runner said that it came to its end: else missing tests mean nothing."""
+    is_cut: bool = False
+    """Whether there was more than is read: then it is not complete, and nothing is wrong with that."""
     rewritten: tuple[str, ...] = ()
     """Tests that were reported as passed although they raised: something rewrote the report."""
     code_locations: tuple[str, ...] = ()
     """Where modules that the repository also holds were imported from, as paths inside the sandbox."""
+    foreign_modules: tuple[ForeignModule, ...] = ()
+    """Those of them that are not the code of this commit."""
     notes: tuple[str, ...] = ()
-    """What could not be read, in sentences."""
+    """What could not be read or shown, in sentences."""
 
     def by_id(self) -> dict[str, CaseResult]:
         return {one.test_id: one for one in self.tests}

@@ -3,6 +3,8 @@
 Success is what the checks show. A check whose environment lacks something, or that ran no tests, is neither
 passed nor failed; it is reported with its reason, and it never makes a verdict good. Linters and type checks
 are reported and do not decide: they may have failed before the change.
+
+Where the project's runner can report per test it is made to; the report and the exit code must agree.
 """
 
 import re
@@ -16,6 +18,11 @@ from journeyman.verification.environment_faults import environment_faults
 from journeyman.verification.failing import cut, failing_lines
 from journeyman.verification.faults.fault import EQUIP, EnvironmentFault
 from journeyman.verification.own_code import CodeUnderTest
+from journeyman.verification.per_test import SuiteReport
+from journeyman.verification.reports import collect
+from journeyman.verification.reports.consistency import contradiction, counts_of, foreign_code
+from journeyman.verification.reports.family import Instrumented, ReportRequest
+from journeyman.verification.reports.own_packages import own_packages
 
 _PROBE_SECONDS = 60.0
 _OUTPUT_KEPT = 20_000
@@ -46,6 +53,8 @@ class CheckResult:
     summary: str
     """What came of it, in a few words: `12 passed`, or why there is nothing to say."""
     counts: Counts | None = None
+    report: SuiteReport | None = None
+    """Results per test; None where the runner wrote none, and only its exit code counts."""
     faults: tuple[EnvironmentFault, ...] = ()
     """What its environment lacks; empty unless that is the outcome."""
     exit_code: int | None = None
@@ -74,15 +83,35 @@ class Verdict:
         return tuple(dict.fromkeys(found))
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunLimits:
+    """How far a run of checks goes."""
+
+    seconds: float
+    """For each check."""
+    seconds_per_test: float | None = None
+    """For each test, where its runner can have a limit."""
+    only: tuple[str, ...] = ()
+    """Ids of the tests to run, where the runner can choose; empty: all."""
+
+
 async def run_checks(
-    sandbox: Sandbox, checks: Sequence[Check], *, timeout: float, code: CodeUnderTest | None = None
+    sandbox: Sandbox,
+    checks: Sequence[Check],
+    *,
+    timeout: float,
+    code: CodeUnderTest | None = None,
+    seconds_per_test: float | None = None,
+    only: tuple[str, ...] = (),
 ) -> Verdict:
     """Run the checks one after another, each for `timeout` seconds at the most.
 
-    `code` tells what is the repository's own from what should have been installed.
+    `code` tells what is the repository's own from what should have been installed. `only` names tests; a
+    runner that cannot choose runs all of them, and its report says so.
     """
     known = code or CodeUnderTest()
-    return judge([await _check(sandbox, check, timeout, known) for check in checks])
+    limits = RunLimits(seconds=timeout, seconds_per_test=seconds_per_test, only=only)
+    return judge([await _check(sandbox, check, limits, known) for check in checks])
 
 
 def judge(results: Iterable[CheckResult]) -> Verdict:
@@ -100,40 +129,88 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
     return Verdict(None, checks, summary or "no tests and no build were found")
 
 
-async def _check(sandbox: Sandbox, check: Check, timeout: float, code: CodeUnderTest) -> CheckResult:
+async def _check(sandbox: Sandbox, check: Check, limits: RunLimits, code: CodeUnderTest) -> CheckResult:
     """Run it in the first way that can be run; if none can, say what the last way lacks."""
     way: Check | None = check
     while way is not None:
         if (await _execute(sandbox, way, way.probe, _PROBE_SECONDS)).ok:
-            ended = await _execute(sandbox, way, _OWN_CODE_FIRST + way.command, timeout)
-            return assess(way, ended, timeout, code)
+            ended, report = await _run(sandbox, way, limits, code)
+            return assess(way, ended, limits.seconds, code, report)
         check, way = way, way.otherwise
     what = f"the sandbox has no {check.tool}"
     fault = EnvironmentFault(what=what, remedy=EQUIP, who="operator")
     return CheckResult(check=check, outcome="environment", summary=what, faults=(fault,))
 
 
+async def _run(
+    sandbox: Sandbox, check: Check, limits: RunLimits, code: CodeUnderTest
+) -> tuple[Completed, SuiteReport | None]:
+    """Run a check so that it reports per test, or as it is where its tools refuse that."""
+    if check.kind == "test" and (request := await _request(sandbox, limits, code)) is not None:
+        instrumented = collect.prepare(check, request)
+        for name, content in instrumented.files.items():
+            await sandbox.write_file(f"{request.directory}/{name}", content)
+        ended = await _execute(sandbox, check, _OWN_CODE_FIRST + instrumented.script, limits.seconds)
+        if not _is_refused(instrumented, ended):
+            return ended, await collect.read(sandbox, request, check, ended.output)
+    return await _execute(sandbox, check, _OWN_CODE_FIRST + check.command, limits.seconds), None
+
+
+async def _request(sandbox: Sandbox, limits: RunLimits, code: CodeUnderTest) -> ReportRequest | None:
+    made = await sandbox.execute_command(["mktemp", "-d"], timeout=_PROBE_SECONDS, stdin=b"")
+    directory = made.output.strip()
+    if not made.ok or not directory.startswith("/"):
+        return None
+    return ReportRequest(
+        directory=directory,
+        workspace=sandbox.workspace,
+        seconds_per_test=limits.seconds_per_test,
+        only=limits.only,
+        packages=own_packages(code.paths),
+    )
+
+
+def _is_refused(instrumented: Instrumented, ended: Completed) -> bool:
+    """Whether a tool could not be started with our part in it: a command that sets PYTHONPATH by itself."""
+    return not ended.ok and any(text in ended.output for text in instrumented.refusals)
+
+
 async def _execute(sandbox: Sandbox, check: Check, script: str, timeout: float) -> Completed:
     return await sandbox.execute_command(script, timeout=timeout, cwd=check.workdir, stdin=b"")
 
 
-def assess(check: Check, ended: Completed, timeout: float, code: CodeUnderTest) -> CheckResult:
+def assess(
+    check: Check, ended: Completed, timeout: float, code: CodeUnderTest, report: SuiteReport | None = None
+) -> CheckResult:
     """The result of a check that has ended."""
     plain = replace(ended, output=_COLOUR.sub("", ended.output))
-    counts = count_tests(plain.output) if check.kind == "test" else None
+    counts = _counts(plain.output, report) if check.kind == "test" else None
     faults = () if ended.timed_out else environment_faults(ended.exit_code, plain.output, counts, code)
+    if report is not None and not ended.timed_out:
+        faults = foreign_code(report) or faults
     outcome, summary = _meaning(check, plain, timeout, counts, faults)
+    why = contradiction(report, ended.exit_code) if report is not None else None
+    if why is not None and outcome in ("passed", "unavailable"):
+        outcome, summary = "failed", why
     return CheckResult(
         check=check,
         outcome=outcome,
         summary=summary,
         counts=counts,
+        report=report,
         faults=faults,
         exit_code=ended.exit_code,
         duration_seconds=ended.duration_seconds,
         failing=failing_lines(plain.output) if outcome in ("failed", "environment", "timed_out") else "",
         output=cut(ended.output, _OUTPUT_KEPT),
     )
+
+
+def _counts(output: str, report: SuiteReport | None) -> Counts | None:
+    """Of a complete report; else, and where it knows of no test, of what was printed."""
+    if report is not None and report.is_complete and report.tests:
+        return counts_of(report)
+    return count_tests(output)
 
 
 def _meaning(

@@ -1,0 +1,120 @@
+"""Make a check report per test, and read what was reported.
+
+Nothing of the repository is changed and its command stays: runners are reached by variables that they all
+read, through whatever starts them. Only those that the command may start are set.
+"""
+
+import asyncio
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from journeyman.environments.plan import Check
+from journeyman.sandboxes.base import Sandbox
+from journeyman.verification.per_test import SuiteReport
+from journeyman.verification.reports import python
+from journeyman.verification.reports.cases import merge_reports
+from journeyman.verification.reports.family import REPORTS, Family, Instrumented, ReportFile, ReportRequest
+
+_FAMILIES: tuple[Family, ...] = (python.FAMILY,)
+_PARTS = re.compile(r"&&|\|\||[;|\n]")
+_WRAPPERS = re.compile(
+    r"(?:^|\s)(?:g?make|just|task|bash|sh|invoke|inv|ninja|cmake|mise|nix\S*|\.{1,2}/\S+|\w[\w.-]*/\S+|\S+\.sh)(?=\s|$)"
+)
+"""Programs that start anything."""
+_SECONDS = 60.0
+_START = "start"
+"""A file whose time is that of the run's beginning."""
+_TOO_MUCH = "there are more reports than are read"
+_MOST_FILES = 5_000
+_MOST_BYTES = 64_000_000
+"""Of one file, and of all together."""
+
+
+def families_of(command: str) -> tuple[Family, ...]:
+    """The families of runners that a command may start."""
+    found: set[int] = set()
+    for part in _PARTS.split(command):
+        matching = {number for number, one in enumerate(_FAMILIES) if one.started_by.search(part)}
+        if not matching and _WRAPPERS.search(part):
+            return _FAMILIES
+        found |= matching
+    return tuple(_FAMILIES[number] for number in sorted(found))
+
+
+def prepare(check: Check, request: ReportRequest) -> Instrumented:
+    families, command = families_of(check.command), check.command
+    for family in families:
+        command = family.rewrite(command, request)
+    return Instrumented(
+        script="".join(family.prelude(request) for family in families) + command,
+        files={
+            f"{REPORTS}/.{_START}": b"",
+            **{name: content for family in families for name, content in family.files(request).items()},
+        }
+        if families
+        else {},
+        can_select=any(family.can_select for family in families),
+        refusals=tuple(text for family in families for text in family.refusals),
+    )
+
+
+async def read(sandbox: Sandbox, request: ReportRequest, check: Check, output: str) -> SuiteReport | None:
+    """What the runners reported; None when none did, so that only the exit code counts."""
+    families = families_of(check.command)
+    if not families:
+        return None
+    names, is_cut = await _find(sandbox, request, families)
+    files: list[ReportFile] = []
+    left = _MOST_BYTES
+    for name in names:
+        if left > 0 and (file := await _read_file(sandbox, name, left)) is not None:
+            files.append(file)
+            left -= len(file.content)
+    reports = await asyncio.to_thread(_parse, files, families, request, output)
+    if not reports:
+        return None
+    merged = merge_reports(reports)
+    if is_cut or left <= 0:
+        return replace(merged, is_complete=False, is_cut=True, notes=(*merged.notes, _TOO_MUCH))
+    return merged
+
+
+def _parse(
+    files: Sequence[ReportFile], families: Sequence[Family], request: ReportRequest, output: str
+) -> list[SuiteReport]:
+    reports = []
+    for family in families:
+        if own := [file for file in files if family.reads(file)]:
+            reports.append(family.read(own, request, output))
+    return reports
+
+
+async def _find(
+    sandbox: Sandbox, request: ReportRequest, families: Sequence[Family]
+) -> tuple[list[str], bool]:
+    """Regular files that were written since the start, by us or where tools write them."""
+    quoted = shlex.quote(request.reports)
+    commands = [f"find {quoted} -type f ! -name '.*' -print0"]
+    places = [place for family in families for place in family.places]
+    if places:
+        patterns = " -o ".join(f"-path {shlex.quote(place)}" for place in places)
+        commands.append(
+            f"find {shlex.quote(request.workspace)} -name node_modules -prune -o -name .git -prune -o "
+            rf"-type f -newer {quoted}/.{_START} \( {patterns} \) -print0"
+        )
+    listing = await sandbox.execute_command(
+        "{ " + "; ".join(commands) + f"; }} 2>/dev/null | sort -z | head -z -n {_MOST_FILES + 1}",
+        timeout=_SECONDS,
+    )
+    names = [name for name in listing.output.split("\0") if name.startswith("/")]
+    return names[:_MOST_FILES], listing.truncated or len(names) > _MOST_FILES
+
+
+async def _read_file(sandbox: Sandbox, path: str, limit: int) -> ReportFile | None:
+    try:
+        content = await sandbox.read_file(path, limit=limit + 1)
+    except OSError:
+        return None
+    return ReportFile(path=path, content=content[:limit], is_cut=len(content) > limit)
