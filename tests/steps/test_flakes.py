@@ -59,7 +59,9 @@ async def test_a_failure_that_passes_alone_is_flaky() -> None:
 
 async def test_a_failure_that_passes_only_with_its_file_is_flaky() -> None:
     runner = Runner(set(), {A})
-    found = await rerun_new_failures(CHECK, failed(a="failed", b="passed", c="passed"), runner, can_select=True)
+    found = await rerun_new_failures(
+        CHECK, failed(a="failed", b="passed", c="passed"), runner, can_select=True
+    )
     assert found.outcome == "flaky"
     assert runner.asked == [(A,), (A, B)]
 

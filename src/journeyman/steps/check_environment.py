@@ -129,7 +129,7 @@ async def _check(context: StepContext) -> CheckedEnvironment:
             sandbox, environment.start, environment.env, workdir=environment.workdir
         )
         tools = [await _tool(sandbox, need) for need in environment.tools]
-        verdict = await run_checks(
+        results = await run_checks(
             sandbox,
             environment.checks,
             timeout=context.settings.verification_timeout_seconds,
@@ -137,7 +137,7 @@ async def _check(context: StepContext) -> CheckedEnvironment:
         )
     return CheckedEnvironment(
         replace(environment, notes=ready.notes),
-        tuple(map(_check_fact, verdict.checks)),
+        tuple(map(_check_fact, results)),
         tuple(tools),
         tuple(map(_service_fact, services)),
         SetupProblem(reason=ready.problem.reason, remedy=ready.problem.remedy, command=ready.problem.command)

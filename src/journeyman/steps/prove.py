@@ -103,9 +103,7 @@ async def _check_head(context: StepContext, plan: _Plan) -> list[CheckResult]:
             return (await run_checks(sandbox, [check], timeout=seconds, code=plan.code, only=tests))[0]
 
         settled = [
-            await rerun_new_failures(
-                check, result, rerun, can_select=can_select(check), trusted=trusted
-            )
+            await rerun_new_failures(check, result, rerun, can_select=can_select(check), trusted=trusted)
             for check, result in zip(plan.checks, results, strict=True)
         ]
     flaky = [test for result in settled if result.comparison for test in result.comparison.flaky]

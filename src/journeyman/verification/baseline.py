@@ -12,7 +12,7 @@ from typing import Any
 from journeyman.environments.plan import Check
 from journeyman.environments.setup import ReadyEnvironment
 from journeyman.verification.counts import Counts
-from journeyman.verification.per_test import CaseResult, SuiteReport
+from journeyman.verification.per_test import CaseResult, ForeignModule, SuiteReport
 from journeyman.verification.run import CheckResult
 
 _SCHEMA = 1
@@ -73,5 +73,6 @@ def unpack(check: Check, stored: bytes) -> CheckResult:
 
 def _report(facts: dict[str, Any]) -> SuiteReport:
     tests = tuple(CaseResult(**one) for one in facts["tests"])
+    foreign = tuple(ForeignModule(**one) for one in facts["foreign_modules"])
     lists = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
-    return SuiteReport(**{**facts, **lists, "tests": tests})
+    return SuiteReport(**{**facts, **lists, "tests": tests, "foreign_modules": foreign})

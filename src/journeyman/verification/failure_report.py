@@ -12,7 +12,9 @@ from journeyman.verification.run import CheckResult
 _MOST_TESTS = 20
 _MESSAGE_CHARACTERS = 1_500
 _DIFF_CHARACTERS = 20_000
-_FOREIGN_FRAME = re.compile(r"(?:site-packages|dist-packages|node_modules|/lib/python\d|\.cargo/registry|/go/pkg/mod)/")
+_FOREIGN_FRAME = re.compile(
+    r"(?:site-packages|dist-packages|node_modules|/lib/python\d|\.cargo/registry|/go/pkg/mod)/"
+)
 
 
 def describe_failures(failed: Sequence[CheckResult], diff: str = "") -> str:
@@ -49,7 +51,9 @@ def _of_tests(result: CheckResult) -> list[str]:
         return []
     cases = result.report.by_id()
     new = result.comparison.new_failures
-    lines = [f"FAILED {test}{_message(cases[test].message) if test in cases else ''}" for test in new[:_MOST_TESTS]]
+    lines = [
+        f"FAILED {test}{_message(cases[test].message) if test in cases else ''}" for test in new[:_MOST_TESTS]
+    ]
     return [*lines, *([f"and {len(new) - _MOST_TESTS} more"] if len(new) > _MOST_TESTS else [])]
 
 

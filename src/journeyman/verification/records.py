@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from journeyman.verification.run import CheckResult, Verdict
+from journeyman.verification.compare import Comparison
+from journeyman.verification.run import CheckResult
+from journeyman.verification.verdict import Verdict
 
 NOT_VERIFIED = "not verified: "
+_MOST_LISTED = 500
 
 
 def as_dict(result: CheckResult) -> dict[str, Any]:
@@ -18,12 +21,25 @@ def as_dict(result: CheckResult) -> dict[str, Any]:
         "outcome": result.outcome,
         "summary": result.summary,
         "tests": asdict(result.counts) if result.counts else None,
+        "runner": result.report.runner if result.report else None,
+        "base": _on_base(result.base),
+        "was_failing": result.was_failing,
+        **_lists(result.comparison or Comparison()),
         "faults": [asdict(fault) for fault in result.faults],
         "exit_code": result.exit_code,
         "duration_seconds": round(result.duration_seconds, 2),
         "failing": result.failing,
         "output": result.output,
     }
+
+
+def _on_base(base: CheckResult | None) -> dict[str, str] | None:
+    return {"outcome": base.outcome, "summary": base.summary} if base else None
+
+
+def _lists(comparison: Comparison) -> dict[str, list[str]]:
+    """Ids of tests; of very many only the first."""
+    return {name: list(tests[:_MOST_LISTED]) for name, tests in asdict(comparison).items()}
 
 
 def summary(verdict: Verdict) -> str:

@@ -1,18 +1,18 @@
-"""Run a project's checks in a clean sandbox, and decide the verdict.
+"""Run a project's checks in a clean sandbox, and say how each of them ended.
 
-Success is what the checks show. A check whose environment lacks something, or that ran no tests, is neither
-passed nor failed; it is reported with its reason, and it never makes a verdict good. Linters and type checks
-are reported and do not decide: they may have failed before the change.
+A check whose environment lacks something, or that ran no tests, is neither passed nor failed; it is reported
+with its reason.
 
 Where the project's runner can report per test it is made to; the report and the exit code must agree.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from journeyman.environments.plan import Check, CheckOutcome
 from journeyman.sandboxes.base import Completed, Sandbox
+from journeyman.verification.compare import Comparison
 from journeyman.verification.counts import Counts, count_tests
 from journeyman.verification.environment_faults import environment_faults
 from journeyman.verification.failing import cut, failing_lines
@@ -55,6 +55,12 @@ class CheckResult:
     counts: Counts | None = None
     report: SuiteReport | None = None
     """Results per test; None where the runner wrote none, and only its exit code counts."""
+    base: "CheckResult | None" = None
+    """The result of the same check on the base commit, where that was measured."""
+    comparison: Comparison | None = None
+    """What the change did to single tests; None where there are no single results."""
+    was_failing: bool = False
+    """Whether it fails, and failed on the base, and nothing tells whether it fails for the same reason."""
     faults: tuple[EnvironmentFault, ...] = ()
     """What its environment lacks; empty unless that is the outcome."""
     exit_code: int | None = None
@@ -67,20 +73,6 @@ class CheckResult:
     @property
     def decides(self) -> bool:
         return self.check.kind in _DECIDES
-
-
-@dataclass(frozen=True)
-class Verdict:
-    passed: bool | None
-    """None when nothing could be shown either way."""
-    checks: tuple[CheckResult, ...]
-    reason: str
-
-    @property
-    def faults(self) -> tuple[EnvironmentFault, ...]:
-        """What kept the checks that decide from being run."""
-        found = (fault for result in self.checks if result.decides for fault in result.faults)
-        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +95,7 @@ async def run_checks(
     code: CodeUnderTest | None = None,
     seconds_per_test: float | None = None,
     only: tuple[str, ...] = (),
-) -> Verdict:
+) -> list[CheckResult]:
     """Run the checks one after another, each for `timeout` seconds at the most.
 
     `code` tells what is the repository's own from what should have been installed. `only` names tests; a
@@ -111,22 +103,7 @@ async def run_checks(
     """
     known = code or CodeUnderTest()
     limits = RunLimits(seconds=timeout, seconds_per_test=seconds_per_test, only=only)
-    return judge([await _check(sandbox, check, limits, known) for check in checks])
-
-
-def judge(results: Iterable[CheckResult]) -> Verdict:
-    """Good when everything that decides could be run and none failed, and tests passed, or a build did where
-    there are no test checks."""
-    checks = tuple(results)
-    deciding = [result for result in checks if result.decides]
-    tests = [result for result in deciding if result.check.kind == "test"]
-    summary = "; ".join(f"{result.check.name}: {result.summary}" for result in deciding)
-    outcomes = {result.outcome for result in deciding}
-    if outcomes & {"failed", "timed_out"}:
-        return Verdict(False, checks, summary)
-    if "environment" not in outcomes and any(result.outcome == "passed" for result in tests or deciding):
-        return Verdict(True, checks, summary)
-    return Verdict(None, checks, summary or "no tests and no build were found")
+    return [await _check(sandbox, check, limits, known) for check in checks]
 
 
 async def _check(sandbox: Sandbox, check: Check, limits: RunLimits, code: CodeUnderTest) -> CheckResult:

@@ -48,6 +48,7 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
 
 def against_base(head: CheckResult, base: CheckResult | None) -> CheckResult:
     """The result on the head, as that of the same check on the base lets it be read."""
+    head = replace(head, base=base)
     if base is None or base.outcome in _SHOWS_NOTHING:
         return replace(head, comparison=without_base(head.report) if head.report else None)
     if head.report is not None and base.report is not None and head.outcome != "timed_out":
@@ -72,7 +73,9 @@ def single_outcomes(results: Iterable[CheckResult]) -> dict[str, bool]:
     for result in results:
         if result.decides and result.report is not None and result.comparison is not None:
             new = set(result.comparison.new_failures)
-            fine |= {f"{result.check.name}: {one.test_id}": one.test_id not in new for one in result.report.tests}
+            fine |= {
+                f"{result.check.name}: {one.test_id}": one.test_id not in new for one in result.report.tests
+            }
         elif result.decides:
             fine[result.check.name] = result.outcome not in _FAILING or result.was_failing
     return fine

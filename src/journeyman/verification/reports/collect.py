@@ -43,6 +43,11 @@ def families_of(command: str) -> tuple[Family, ...]:
     return tuple(_FAMILIES[number] for number in sorted(found))
 
 
+def can_select(check: Check) -> bool:
+    """Whether single tests of the check can be run."""
+    return any(family.can_select for family in families_of(check.command))
+
+
 def prepare(check: Check, request: ReportRequest) -> Instrumented:
     families, command = families_of(check.command), check.command
     for family in families:
@@ -55,7 +60,7 @@ def prepare(check: Check, request: ReportRequest) -> Instrumented:
         }
         if families
         else {},
-        can_select=any(family.can_select for family in families),
+        can_select=can_select(check),
         refusals=tuple(text for family in families for text in family.refusals),
     )
 
