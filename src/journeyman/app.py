@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from pydantic import SecretStr
 
 import journeyman.access.tables
 import journeyman.engine.tables
@@ -31,6 +32,7 @@ import journeyman.gateway.tables
 import journeyman.work_orders.tables  # noqa: F401  (every table is known to the metadata)
 from journeyman import database, failpoints, telemetry
 from journeyman.access.redaction import Redactor
+from journeyman.access.signing import evidence_key, stored_key
 from journeyman.agents.base import Agent
 from journeyman.agents.builtin.agent import BuiltinAgent
 from journeyman.agents.catalog import AgentCatalog
@@ -344,6 +346,7 @@ def serve(settings: Settings, *, worker: bool = True, on_ready: Callable[[str], 
     with _only_server(settings.home), _listening(settings) as listener:
         port = listener.getsockname()[1]
         settings = settings.model_copy(update={"port": port, "url": f"http://{settings.host}:{port}"})
+        settings = _with_evidence_key(settings)
         migrate(settings)
         asyncio.run(_serve(settings, listener, worker, on_ready))
 
@@ -357,6 +360,7 @@ def work(settings: Settings, *, on_ready: Callable[[str], None] | None = None) -
         )
     prepare_home(settings.home, has_databases=settings.is_sqlite)
     with _only_server(settings.home):
+        settings = _with_evidence_key(settings)
         migrate(settings)
         asyncio.run(_work(settings, on_ready))
 
@@ -393,6 +397,14 @@ async def _serve(
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
         await asyncio.to_thread(asyncio.run, server.serve(sockets=[listener]))
+
+
+def _with_evidence_key(settings: Settings) -> Settings:
+    """The settings with the home's key, so that it is redacted like every other secret."""
+    if settings.evidence_key is not None:
+        evidence_key(settings)  # refused now rather than by the first order
+        return settings
+    return settings.model_copy(update={"evidence_key": SecretStr(stored_key(settings.home))})
 
 
 def _configure(settings: Settings) -> None:

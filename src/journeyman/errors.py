@@ -158,6 +158,12 @@ class EnvironmentIncomplete(JourneymanError):
     category = "environment"
 
 
+class InvalidEvidence(JourneymanError):
+    """Evidence that shows nothing: not whole, not signed by a known key, or about another commit."""
+
+    category = "verification"
+
+
 class AgentFailed(JourneymanError):
     category = "agent"
 

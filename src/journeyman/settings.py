@@ -121,6 +121,8 @@ class Settings(BaseModel):
         default=1800, gt=0, alias="JOURNEYMAN_VERIFICATION_TIMEOUT_SECONDS"
     )
     """Wall clock that one check may take."""
+    evidence_key: SecretStr | None = Field(default=None, alias="JOURNEYMAN_EVIDENCE_KEY")
+    """Ed25519 private key that signs evidence, as PEM or base64 of 32 bytes; without it one in the home."""
 
     local_isolation: Literal["bubblewrap", "none"] = Field(
         default="bubblewrap", alias="JOURNEYMAN_LOCAL_ISOLATION"

@@ -1,11 +1,14 @@
-"""The responses to requests that carried a key, so that the same request sent again has no second effect."""
+"""The responses to requests that carried a key, so that the same request sent again has no second effect, and
+the public keys that check evidence."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 
+from journeyman.access.signing import PublicKey
 from journeyman.access.tables import answered_requests as table
+from journeyman.access.tables import signing_keys
 from journeyman.database import Database, upserting
 
 
@@ -75,3 +78,30 @@ class AnsweredRequests:
 
 def _is(key: str) -> ColumnElement[bool]:
     return table.c.idempotency_key == key
+
+
+@dataclass(frozen=True)
+class RegisteredKey:
+    key: PublicKey
+    created_at: datetime
+
+
+class SigningKeys:
+    """Public keys stay for good: what was signed once can be verified for ever."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def register(self, key: PublicKey) -> None:
+        """Safe to repeat because a key that is there stays as it is."""
+        new = {"key_id": key.key_id, "public_key": key.raw, "created_at": datetime.now(UTC)}
+        async with self._database.writing() as connection:
+            insert = upserting(self._database.dialect)(signing_keys)
+            await connection.execute(insert.values(new).on_conflict_do_nothing(index_elements=["key_id"]))
+
+    async def all(self) -> list[RegisteredKey]:
+        """Oldest first."""
+        query = select(signing_keys).order_by(signing_keys.c.created_at, signing_keys.c.key_id)
+        async with self._database.reading() as connection:
+            rows = await connection.execute(query)
+        return [RegisteredKey(PublicKey(bytes(row["public_key"])), row["created_at"]) for row in rows]

@@ -10,6 +10,7 @@ from journeyman.api import (
     configuration,
     control,
     costs,
+    evidence,
     flaky_tests,
     github,
     health,
@@ -57,7 +58,7 @@ def described() -> Application:
         dependencies=[Depends(check_parameters)],
         responses={"default": {"model": Problem, "description": "What went wrong, and what to do"}},
     )
-    orders = (work_orders, control, costs, prompts, commands, live, network)
+    orders = (work_orders, evidence, control, costs, prompts, commands, live, network)
     for room in (
         *orders,
         repositories,

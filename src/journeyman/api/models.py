@@ -14,7 +14,6 @@ from pydantic import (
     ConfigDict,
     Field,
     RootModel,
-    field_validator,
 )
 
 from journeyman.api.fields import (
@@ -295,30 +294,6 @@ class Step(_Answer):
 class Steps(_Answer):
     agent_work_order_id: str
     steps: list[Step]
-
-
-class EvidenceRecord(_Answer):
-    round: int
-    step: str
-    attempt: int
-    commit_sha: str
-    passed: bool | None
-    checks: list[dict[str, Any]]
-    summary: str
-    created_at: AwareDatetime
-
-    @field_validator("checks", mode="before")
-    @classmethod
-    def _with_outcomes(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Records of earlier versions say `status`."""
-        return [
-            {"outcome" if key == "status" else key: value for key, value in check.items()} for check in checks
-        ]
-
-
-class EvidenceRecords(_Answer):
-    agent_work_order_id: str
-    evidence: list[EvidenceRecord]
 
 
 class DiffAnswer(_Answer):

@@ -14,8 +14,6 @@ from journeyman.api.models import (
     AgentWorkOrder,
     DiffAnswer,
     DiffQuery,
-    EvidenceRecord,
-    EvidenceRecords,
     GitFacts,
     GitProgress,
     ListQuery,
@@ -193,15 +191,6 @@ async def diff(
         answer = DiffAnswer(agent_work_order_id=order.agent_work_order_id, diff=text)
         return JSONResponse(answer.model_dump())
     return Response(text, media_type="text/x-diff; charset=utf-8")
-
-
-@router.get("/{agent_work_order_id}/evidence")
-async def evidence(order: Order, services: Given) -> EvidenceRecords:
-    found = await services.orders.evidence.of_order(order.agent_work_order_id)
-    return EvidenceRecords(
-        agent_work_order_id=order.agent_work_order_id,
-        evidence=[EvidenceRecord.model_validate(one) for one in found],
-    )
 
 
 @router.get("/{agent_work_order_id}/pull-request")

@@ -1,7 +1,7 @@
 """How a round ends: the sandbox is cleared away and the order says how it went.
 
-Success is what evidence shows. A pass counts only if what was pushed is what was checked: between the
-two there may be nothing but the platform's own records.
+Success is what evidence shows. A verdict counts only with evidence for the very head of the branch: between
+it and the commit that was checked there may be nothing but the platform's own records.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from journeyman.events.types import (
     WorkflowPhaseStarted,
 )
 from journeyman.git.mirror import Mirror
-from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude
-from journeyman.work_orders.order import PREPARE, WorkOrder
+from journeyman.work_orders.lifecycle import Conclusion, StepEnd, conclude, verification_of_head
+from journeyman.work_orders.order import PREPARE, Verification, WorkOrder
 from journeyman.work_orders.store import OrderChanges, WorkOrders
 from journeyman.workflows.progress import Done
 from journeyman.workflows.schema import Workflow
@@ -42,11 +42,10 @@ async def end_round(
     stops = {spec.name: spec.on_failure == "stop" for spec in workflow.steps}
     ends = [_end(PREPARE, beginning, True), *(_end(name, end, stops[name]) for name, end in done.items())]
     conclusion = conclude(ends)
-    if conclusion.verification == "passed" and not await _checked_is_pushed(
-        repositories.mirror(order), order, done
-    ):
-        conclusion = replace(conclusion, verification="none")
-    elif order.round > 1 and not any(end.verification for end in ends):
+    if any(end.verification for end in ends):
+        verification = await _verification(orders, repositories.mirror(order), order, conclusion, done)
+        conclusion = replace(conclusion, verification=verification)
+    elif order.round > 1:
         # A question changes nothing, also nothing about what was verified before.
         conclusion = replace(conclusion, verification=order.verification)
     changes: OrderChanges = {
@@ -104,10 +103,16 @@ def _events(order: WorkOrder, conclusion: Conclusion, is_cleared: bool) -> list[
     ]
 
 
-async def _checked_is_pushed(mirror: Mirror, order: WorkOrder, done: Mapping[str, Done]) -> bool:
-    checked = [end.output["commit_sha"] for end in done.values() if end.kind == "verify"][-1]
-    if order.pushed_commit_sha is None:
-        return True
-    own = f".journeyman/{order.agent_work_order_id}/"
-    paths = await mirror.changed_paths(checked, order.pushed_commit_sha)
-    return all(path.startswith(own) for path in paths)
+async def _verification(
+    orders: WorkOrders, mirror: Mirror, order: WorkOrder, conclusion: Conclusion, done: Mapping[str, Done]
+) -> Verification:
+    """The round's verdict, as far as there is evidence for the head that people see."""
+    step, checked = [(name, end.output) for name, end in done.items() if end.kind == "verify"][-1]
+    evidence = [
+        one
+        for one in await orders.evidence.of_order(order.agent_work_order_id)
+        if (one.round, one.step, one.commit_sha) == (order.round, step, checked.get("commit_sha"))
+    ]
+    head = order.pushed_commit_sha or await mirror.branch_head(order.git_branch_name)
+    changed = await mirror.changed_paths(evidence[-1].commit_sha, head) if evidence and head else []
+    return verification_of_head(conclusion.verification, evidence[-1] if evidence else None, changed)

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from journeyman.errors import Conflict
 
+EVIDENCE_KEY = "evidence_key.pem"
 DATABASES = ("journeyman.db", "engine.db")
 _PRIVATE_FILES = (
     *(f"{name}{part}" for name in DATABASES for part in ("", "-wal", "-shm")),
     "journeyman.toml",
+    EVIDENCE_KEY,
     "server.log",
 )
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -23,6 +23,7 @@ from journeyman.git.rebase import has_foreign_commits
 from journeyman.steps.context import ChecksOutdated, StepContext
 from journeyman.steps.describe import issue_comment, pull_request_body
 from journeyman.steps.rebase import rebase_onto_pushed
+from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE
 
 _MOST_TRIES = 5
 """People who push faster than this are left to finish first."""
@@ -62,7 +63,7 @@ async def _changed_nothing(context: StepContext, head: str) -> bool:
     if context.order.pushed_commit_sha is not None:
         return False
     paths = await context.workspace.mirror.changed_paths(context.workspace.base_commit_sha, head)
-    return all(is_record(path) and path.endswith("/test_results.json") for path in paths)
+    return all(is_record(path) and path.endswith((f"/{RESULTS_FILE}", f"/{EVIDENCE_FILE}")) for path in paths)
 
 
 async def _push(context: StepContext) -> str:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from journeyman.agents.catalog import AgentCatalog
 from journeyman.environments.plan import Environment
@@ -120,6 +120,16 @@ class OrderSandboxes:
                 yield sandbox
             finally:
                 await sandbox.cleanup()
+
+    async def describe_environment(self, commit_sha: str) -> dict[str, Any]:
+        """What `clean` gives the checks of a commit, as evidence records it: of variables only the names."""
+        ready = await self.environment.ready(commit_sha)
+        return {
+            "layer": ready.layer.key if ready.layer else None,
+            "image": ready.environment.image,
+            "isolation": self.provider.isolation,
+            "variables": sorted(name for name, _ in self._variables(ready)),
+        }
 
     def _shown(self, ready: ReadyEnvironment, hosts: tuple[str, ...], *others: Path) -> tuple[Path, ...]:
         certificates = [self.environment.parts.egress.certificates] if hosts else []

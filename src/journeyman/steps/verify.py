@@ -1,18 +1,23 @@
 """Run the repository's own checks where no agent has been, and give the agent what failed, a few times.
 
 The result is bound to the commit that was checked: each attempt runs on a clean checkout of it, in a
-sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count. What the
-environment lacks is never given to an agent: a person is asked, or the result says that nothing was shown.
+sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count. Each
+attempt leaves evidence that the server signs. What the environment lacks is never given to an agent: a person
+is asked, or the result says that nothing was shown.
 
 Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import BaseModel
 
+from journeyman.access.signing import evidence_key
+from journeyman.access.store import SigningKeys
 from journeyman.agents.roles import ROLES, fixing_prompt
 from journeyman.environments.detect.combine import checks_for
 from journeyman.environments.plan import Check
@@ -24,9 +29,10 @@ from journeyman.steps.context import StepContext
 from journeyman.steps.rebase import rebase_onto_pushed
 from journeyman.verification.choose import choose_checks
 from journeyman.verification.own_code import CodeUnderTest, code_under_test
-from journeyman.verification.records import as_dict, summary, test_results
+from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE, as_dict, summary, test_results
 from journeyman.verification.run import CheckResult, Verdict, run_checks
-from journeyman.work_orders.order import Evidence, Verification
+from journeyman.verification.statement import attest
+from journeyman.work_orders.order import CheckOutput, Evidence, Verification
 
 _SAME_FAILURES = 3
 _NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9.]+")
@@ -49,7 +55,7 @@ async def run(context: StepContext) -> VerifyOutput:
         attempt = 1
         failures: list[str] = []
         earlier: Verdict | None = None
-        verdict, commit_sha = await _check(context, attempt)
+        verdict, evidence = await _check(context, attempt)
         while verdict.passed is False and attempt < context.settings.verification_attempts:
             if not (repairable := to_repair(verdict, earlier)):
                 break
@@ -66,22 +72,23 @@ async def run(context: StepContext) -> VerifyOutput:
                 break
             attempt += 1
             earlier = verdict
-            verdict, commit_sha = await _check(context, attempt)
+            verdict, evidence = await _check(context, attempt)
         await _ask(context, verdict)
         await context.recorder.commit(
             "testing",
             f"Record test results: {summary(verdict)}",
             records={
-                "test_results.json": test_results(
-                    verdict, commit_sha, attempt, agent_work_order_id=context.order_id
-                )
+                RESULTS_FILE: test_results(
+                    verdict, evidence.commit_sha, attempt, agent_work_order_id=context.order_id
+                ),
+                EVIDENCE_FILE: json.dumps(evidence.statement).encode() + b"\n",
             },
         )
     return VerifyOutput(
         verification=_verification(verdict),
         passed=verdict.passed is True,
         attempts=attempt,
-        commit_sha=commit_sha,
+        commit_sha=evidence.commit_sha,
         summary=summary(verdict),
     )
 
@@ -129,35 +136,64 @@ async def _ask(context: StepContext, verdict: Verdict) -> None:
         raise question
 
 
-async def _check(context: StepContext, attempt: int) -> tuple[Verdict, str]:
+async def _check(context: StepContext, attempt: int) -> tuple[Verdict, Evidence]:
     commit_sha = await context.workspace.head()
     checks, code = await _plan(context, commit_sha)
+    environment = await context.sandboxes.describe_environment(commit_sha)
     async with context.sandboxes.clean(commit_sha) as sandbox:
         verdict = await run_checks(
             sandbox, checks, timeout=context.settings.verification_timeout_seconds, code=code
         )
-    results = [as_dict(check) for check in verdict.checks]
+    evidence = await _evidence(context, attempt, commit_sha, environment, verdict)
+    completed = VerificationAttemptCompleted(
+        step=context.spec.name,
+        attempt=attempt,
+        passed=evidence.passed,
+        commit_sha=commit_sha,
+        checks=evidence.checks,
+        summary=evidence.summary,
+    )
+    await context.orders.evidence.save(evidence, completed, verification=_verification(verdict))
+    return verdict, evidence
+
+
+async def _evidence(
+    context: StepContext, attempt: int, commit_sha: str, environment: dict[str, Any], verdict: Verdict
+) -> Evidence:
+    """What the attempt showed, signed; what its checks printed is kept beside it."""
+    mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
     evidence = Evidence(
         agent_work_order_id=context.order_id,
         round=context.round,
         step=context.spec.name,
         attempt=attempt,
         commit_sha=commit_sha,
+        tree_sha=await mirror.tree_of(commit_sha),
+        base_commit_sha=base_sha,
+        base_tree_sha=await mirror.tree_of(base_sha),
+        environment=environment,
         passed=verdict.passed,
-        checks=results,
+        checks=[as_dict(check) for check in verdict.checks],
         summary=summary(verdict),
         created_at=datetime.now(UTC),
     )
-    completed = VerificationAttemptCompleted(
-        step=context.spec.name,
-        attempt=attempt,
-        passed=evidence.passed,
-        commit_sha=commit_sha,
-        checks=results,
-        summary=evidence.summary,
+    outputs = [_output(context, result) for result in verdict.checks]
+    key = evidence_key(context.settings)
+    await SigningKeys(context.orders.database).register(key.public)
+    await context.orders.check_outputs.save(evidence, outputs)
+    return attest(
+        evidence,
+        outputs,
+        key,
+        repository_url=context.order.repository_url,
+        branch=context.order.git_branch_name,
+        redact=context.orders.redact,
     )
-    await context.orders.evidence.save(evidence, completed, verification=_verification(verdict))
-    return verdict, commit_sha
+
+
+def _output(context: StepContext, result: CheckResult) -> CheckOutput:
+    printed = context.orders.redact(result.full_output).encode(errors="replace")
+    return CheckOutput(check_name=result.check.name, output=printed, truncated=result.truncated)
 
 
 async def _plan(context: StepContext, commit_sha: str) -> tuple[list[Check], CodeUnderTest]:

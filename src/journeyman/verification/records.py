@@ -11,6 +11,9 @@ from journeyman.verification.verdict import Verdict
 
 NOT_VERIFIED = "not verified: "
 _MOST_LISTED = 500
+RESULTS_FILE = "test_results.json"
+EVIDENCE_FILE = "evidence.dsse.json"
+"""Below `.journeyman/<order id>/` on the order's branch."""
 
 
 def as_dict(result: CheckResult) -> dict[str, Any]:
@@ -18,6 +21,7 @@ def as_dict(result: CheckResult) -> dict[str, Any]:
         "name": result.check.name,
         "kind": result.check.kind,
         "command": result.check.command,
+        "workdir": result.check.workdir,
         "outcome": result.outcome,
         "summary": result.summary,
         "tests": asdict(result.counts) if result.counts else None,

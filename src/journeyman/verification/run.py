@@ -8,7 +8,7 @@ Where the project's runner can report per test it is made to; the report and the
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from journeyman.environments.plan import Check, CheckOutcome
 from journeyman.sandboxes.base import Completed, Sandbox
@@ -69,6 +69,10 @@ class CheckResult:
     """The lines that say what is wrong; empty unless it failed or its environment did."""
     output: str = ""
     """What it printed; of a long output the beginning and the end."""
+    full_output: str = field(default="", repr=False)
+    """Everything that the sandbox kept of what it printed."""
+    truncated: bool = False
+    """Whether the sandbox dropped the middle of it."""
 
     @property
     def decides(self) -> bool:
@@ -180,6 +184,8 @@ def assess(
         duration_seconds=ended.duration_seconds,
         failing=failing_lines(plain.output) if outcome in ("failed", "environment", "timed_out") else "",
         output=cut(ended.output, _OUTPUT_KEPT),
+        full_output=ended.output,
+        truncated=ended.truncated,
     )
 
 

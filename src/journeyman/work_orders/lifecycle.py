@@ -13,6 +13,7 @@ from journeyman.work_orders.order import (
     FINISHED,
     PREPARE,
     UNFINISHED,
+    Evidence,
     PullRequestState,
     Status,
     Verification,
@@ -71,6 +72,8 @@ PHASE_OF_KIND: dict[str, Phase] = {
 """The phase that a step of this kind belongs to; other kinds belong to the phase they find."""
 
 
+_SHOWN_BY: dict[Verification, bool] = {"passed": True, "failed": False}
+"""What evidence has to say for a verdict."""
 _CHECKS_FAILED = "Look at the checks and the diff, then retry, or send a prompt that says what to change."
 
 
@@ -138,6 +141,22 @@ class Conclusion:
 def outdated(verification: Verification) -> Verification:
     """What a verdict is worth once the branch has changed, or its checks run again."""
     return "none" if verification == "none" else "outdated"
+
+
+def verification_of_head(
+    claimed: Verification, evidence: Evidence | None, changed_since: Iterable[str]
+) -> Verification:
+    """What a verdict is worth for the head of the order's branch.
+
+    It counts only with evidence that shows it. `changed_since` are the paths in which the head differs from
+    the commit that was checked: nothing but the order's own records may, or the verdict is outdated.
+    """
+    if claimed not in _SHOWN_BY:
+        return claimed
+    if evidence is None or evidence.passed is not _SHOWN_BY[claimed]:
+        return "none"
+    own = f".journeyman/{evidence.agent_work_order_id}/"
+    return claimed if all(path.startswith(own) for path in changed_since) else outdated(claimed)
 
 
 def conclude(ends: Iterable[StepEnd]) -> Conclusion:

@@ -4,6 +4,7 @@ A work order lives for ever; its rounds end. What git knows (commits, lines, pha
 after each commit and only copied here, so that reading an order starts no process.
 """
 
+import hashlib
 import re
 import secrets
 import string
@@ -212,6 +213,22 @@ class Evidence:
     """`{kind, path, lines, detail}` for each finding; None when not looked at."""
     statement: dict[str, Any] | None = None
     """The signed envelope; None for evidence of earlier versions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOutput:
+    """What one check of an attempt printed, as far as the sandbox kept it."""
+
+    check_name: str
+    output: bytes = field(repr=False)
+    truncated: bool = False
+    """Whether the sandbox dropped the middle of it."""
+    results: list[dict[str, Any]] | None = field(default=None, repr=False)
+    """`{test_id, outcome, message, file, duration_seconds}` of each test; None where the runner says none."""
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.output).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,21 @@ flaky_tests = Table(
 )
 """A test that is trusted counts when it fails, however flaky it looked: a person said so."""
 
+check_outputs = Table(
+    "check_outputs",
+    metadata,
+    Column("agent_work_order_id", String(16), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("step", String(64), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("check_name", PlainText, nullable=False),
+    Column("output", LargeBinary, nullable=False),
+    Column("truncated", Boolean, nullable=False),
+    Column("results", LargeBinary),
+    PrimaryKeyConstraint("agent_work_order_id", "round", "step", "attempt", "check_name"),
+)
+"""What the checks of an attempt printed, and the results of single tests; both compressed by zlib."""
+
 repositories = Table(
     "repositories",
     metadata,

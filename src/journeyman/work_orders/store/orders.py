@@ -20,6 +20,7 @@ from journeyman.work_orders.lifecycle import advance
 from journeyman.work_orders.order import FINISHED, StepRecord, WorkOrder
 from journeyman.work_orders.store.approvals import Approvals
 from journeyman.work_orders.store.baselines import Baselines
+from journeyman.work_orders.store.check_outputs import CheckOutputs
 from journeyman.work_orders.store.evidence import StoredEvidence
 from journeyman.work_orders.store.filters import OrderFilter, Sort
 from journeyman.work_orders.store.flaky_tests import FlakyTests
@@ -53,6 +54,7 @@ class WorkOrders:
         self.prompts = Prompts(transactions)
         self.approvals = Approvals(transactions)
         self.evidence = StoredEvidence(transactions)
+        self.check_outputs = CheckOutputs(transactions)
         self.usage = UsageTotals(transactions)
         self.repositories = RepositoryRecords(transactions)
         self.grants = NetworkGrants(transactions)
@@ -72,6 +74,10 @@ class WorkOrders:
     def writing(self) -> AbstractAsyncContextManager[Writing]:
         """One transaction; its events are published when it is committed."""
         return self._transactions.writing()
+
+    def redact(self, text: str) -> str:
+        """Text without the server's secrets, as events are stored."""
+        return self._transactions.redactor.redact(text)
 
     async def check_held(self, order_id: str) -> None:
         """Raise Superseded when this worker has lost the order.

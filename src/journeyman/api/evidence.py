@@ -1,0 +1,184 @@
+"""What shows that an order works: records of its checks, their full output, and the keys that signed them.
+
+Output is what code of a repository printed: it is served as text that no browser runs or renders.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from journeyman.access.signing import ALGORITHM
+from journeyman.access.store import RegisteredKey, SigningKeys
+from journeyman.api.fields import InDigits, NameText
+from journeyman.api.models import Parameters
+from journeyman.api.services import Given
+from journeyman.api.work_orders import Order
+from journeyman.errors import NotFound
+from journeyman.verification.envelope import MEDIA_TYPE
+from journeyman.verification.records import outcome_of
+from journeyman.verification.statement import Outcome, outcome_word
+from journeyman.work_orders.order import Evidence
+
+router = APIRouter(tags=["evidence"])
+
+_OF_ORDER = "/api/agent-work-orders/{agent_work_order_id}/evidence"
+_INERT = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
+"""The sandbox keeps a browser from running anything, whatever it takes the text for."""
+
+
+class _Shown(BaseModel):
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class CheckRecord(_Shown):
+    name: str
+    kind: str
+    command: str
+    workdir: str = "."
+    outcome: str
+    summary: str = ""
+    tests: dict[str, int] | None = None
+    """`passed`, `failed`, `skipped`; null where they cannot be counted."""
+    new_failures: list[str] = []
+    old_failures: list[str] = []
+    fixed: list[str] = []
+    flaky: list[str] = []
+    faults: list[dict[str, Any]] = []
+    exit_code: int | None = None
+    duration_seconds: float = 0.0
+    failing: str = ""
+    output: str = ""
+    """Of a long one the beginning and the end."""
+
+    @classmethod
+    def of(cls, check: dict[str, Any]) -> Self:
+        """Records of earlier versions lack some fields, and say `status` for the outcome."""
+        known = {name: value for name, value in check.items() if value is not None}
+        return cls.model_validate({**known, "outcome": outcome_of(check)})
+
+
+class EvidenceRecord(_Shown):
+    round: int
+    step: str
+    attempt: int
+    commit_sha: str
+    tree_sha: str | None
+    base_commit_sha: str | None
+    passed: bool | None
+    outcome: Outcome
+    checks: list[CheckRecord]
+    red_to_green: list[dict[str, Any]]
+    tampering: list[dict[str, Any]]
+    statement: dict[str, Any] | None
+    """The signed DSSE envelope; null for records of earlier versions."""
+    summary: str
+    created_at: AwareDatetime
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Self:
+        known = {
+            **vars(evidence),
+            "outcome": outcome_word(evidence.passed),
+            "checks": [CheckRecord.of(check) for check in evidence.checks],
+            "red_to_green": evidence.red_to_green or [],
+            "tampering": evidence.tampering or [],
+        }
+        return cls.model_validate(known)
+
+
+class EvidenceRecords(_Shown):
+    agent_work_order_id: str
+    evidence: list[EvidenceRecord]
+
+
+class AttemptQuery(Parameters):
+    """Attempts count anew in every round and step; left out, the newest is meant."""
+
+    round: Annotated[int, Field(ge=1, le=1_000_000), InDigits] | None = None
+    step: NameText | None = None
+
+
+class SigningKey(_Shown):
+    key_id: str
+    """SHA-256 of the public key's 32 bytes; an envelope names it as `keyid`."""
+    algorithm: str
+    public_key: str
+    """Base64 of its 32 bytes."""
+    created_at: AwareDatetime
+
+    @classmethod
+    def of(cls, registered: RegisteredKey) -> Self:
+        return cls(
+            key_id=registered.key.key_id,
+            algorithm=ALGORITHM,
+            public_key=registered.key.text,
+            created_at=registered.created_at,
+        )
+
+
+class SigningKeyList(_Shown):
+    keys: list[SigningKey]
+
+
+Attempt = Annotated[int, Path(ge=1, le=1_000_000)]
+
+
+@router.get(_OF_ORDER)
+async def evidence(order: Order, services: Given) -> EvidenceRecords:
+    found = await services.orders.evidence.of_order(order.agent_work_order_id)
+    return EvidenceRecords(
+        agent_work_order_id=order.agent_work_order_id, evidence=[EvidenceRecord.of(one) for one in found]
+    )
+
+
+@router.get(
+    _OF_ORDER + "/{attempt}/statement",
+    response_class=Response,
+    responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}},
+)
+async def statement(
+    order: Order, attempt: Attempt, query: Annotated[AttemptQuery, Query()], services: Given
+) -> Response:
+    """The signed evidence of an attempt, as a file for `jm evidence verify`."""
+    found = _attempt(await services.orders.evidence.of_order(order.agent_work_order_id), attempt, query)
+    if found.statement is None:
+        raise NotFound("this evidence is not signed", hint="Evidence of earlier versions has no signature.")
+    name = f"{order.agent_work_order_id}-{found.commit_sha[:12]}.dsse.json"
+    headers = {**_INERT, "Content-Disposition": f'attachment; filename="{name}"'}
+    return JSONResponse(found.statement, media_type=MEDIA_TYPE, headers=headers)
+
+
+@router.get(
+    _OF_ORDER + "/{attempt}/output/{check:path}",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def output(
+    order: Order, attempt: Attempt, check: str, query: Annotated[AttemptQuery, Query()], services: Given
+) -> Response:
+    """Everything that a check printed; where that was more than a sandbox may print, without the middle."""
+    of_order = await services.orders.evidence.of_order(order.agent_work_order_id)
+    kept = await services.orders.check_outputs.find(_attempt(of_order, attempt, query), check)
+    if kept is None:
+        raise NotFound("there is no output of such a check", hint="The evidence lists the checks by name.")
+    return Response(kept.output, media_type="text/plain; charset=utf-8", headers=_INERT)
+
+
+@router.get("/api/evidence/keys")
+async def keys(services: Given) -> SigningKeyList:
+    """The public keys of everything that ever signed evidence here."""
+    return SigningKeyList(keys=[SigningKey.of(one) for one in await SigningKeys(services.database).all()])
+
+
+def _attempt(of_order: Sequence[Evidence], attempt: int, query: AttemptQuery) -> Evidence:
+    wanted = [
+        one
+        for one in of_order
+        if one.attempt == attempt and query.round in (None, one.round) and query.step in (None, one.step)
+    ]
+    if not wanted:
+        raise NotFound("there is no evidence of such an attempt", hint="The order's evidence lists them.")
+    return wanted[-1]
