@@ -13,6 +13,7 @@ import os
 import shlex
 import signal
 import socket
+import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -65,6 +66,8 @@ from journeyman.errors import Conflict, InvalidSetting
 from journeyman.events.feed import Feed
 from journeyman.files.databases import check_database
 from journeyman.files.home import DATABASES, prepare_home
+from journeyman.files.removal import remove_tree
+from journeyman.files.trash import TRASH, Trash
 from journeyman.forges.github import GitHubForge
 from journeyman.forges.local import LocalForge
 from journeyman.gateway.door.door import Door
@@ -73,6 +76,7 @@ from journeyman.gateway.ledger import Ledger
 from journeyman.gateway.prices import Prices
 from journeyman.gateway.store import ModelCalls
 from journeyman.git.bases import Bases
+from journeyman.git.checkouts import Checkouts
 from journeyman.git.mirrors import Mirrors
 from journeyman.git.workspaces import Workspaces
 from journeyman.migrations import upgrade
@@ -82,6 +86,7 @@ from journeyman.sandboxes.local import LocalSandboxes
 from journeyman.settings import Settings
 from journeyman.steps.order_environment import EnvironmentParts
 from journeyman.steps.order_sandboxes import limits_of
+from journeyman.verification.replay import Replays
 from journeyman.work_orders.store import WorkOrders
 from journeyman.workflows.catalog import WorkflowCatalog
 
@@ -309,6 +314,29 @@ def _agents(settings: Settings, gateway: Gateway, door: Door) -> dict[str, Agent
 def sandboxes_of(settings: Settings) -> SandboxProvider:
     """As a worker would use them."""
     return LocalSandboxes(settings)
+
+
+@asynccontextmanager
+async def replaying(settings: Settings) -> AsyncIterator[tuple[Replays, Mirrors]]:
+    """What carries out checks again, in a home of its own: a server of this one never gets in its way."""
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home = Path(tempfile.mkdtemp(prefix="replay-", dir=settings.home))
+    own = settings.model_copy(update={"home": home})
+    sandboxes = LocalSandboxes(own)
+    environments = environments_of(own, sandboxes)
+    replays = Replays(
+        sandboxes=sandboxes,
+        setup=environments.setup,
+        checkouts=Checkouts(home / "checkouts", discard=Trash(home / TRASH).put),
+        limits=limits_of(own),
+        timeout=own.verification_timeout_seconds,
+    )
+    try:
+        async with environments.egress:
+            yield replays, Mirrors(home / "mirrors")
+    finally:
+        await sandboxes.close()
+        await asyncio.to_thread(remove_tree, home)
 
 
 def agents_of(settings: Settings) -> Mapping[str, Agent]:

@@ -35,8 +35,8 @@ class _Shown(BaseModel):
 
 class CheckRecord(_Shown):
     name: str
-    kind: str
-    command: str
+    kind: str = "test"
+    command: str = ""
     workdir: str = "."
     outcome: str
     summary: str = ""
@@ -123,7 +123,7 @@ class SigningKeyList(_Shown):
     keys: list[SigningKey]
 
 
-Attempt = Annotated[int, Path(ge=1, le=1_000_000)]
+Attempt = Annotated[int, Path(ge=1, le=1_000_000), InDigits]
 
 
 @router.get(_OF_ORDER)

@@ -22,3 +22,10 @@ class GroupedCommands(TyperGroup):
         for group, rows in groups.items():
             with formatter.section(group):
                 formatter.write_dl(rows)
+
+
+class ShowByDefault(TyperGroup):
+    """A group whose first argument may be no command but what its command `show` is given."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from journeyman.cli.help import GroupedCommands
+from journeyman.cli.help import GroupedCommands, ShowByDefault
 from journeyman.cli.order_request import (
     AgentOption,
     BudgetOption,
@@ -30,11 +30,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 agents_app = typer.Typer(rich_markup_mode=None)
+evidence_app = typer.Typer(rich_markup_mode=None, cls=ShowByDefault)
 
 
 OrderArgument = Annotated[str, typer.Argument(metavar="ID", help="The work order, as `jm list` shows it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON; one document a line when following.")]
 StepArgument = Annotated[str | None, typer.Argument(help="Needed only when several steps wait.")]
+EvidenceRepository = Annotated[
+    str | None, typer.Option("--repository", "-r", metavar="DIR", help="A clone that has the commit.")
+]
+EvidenceKeyOption = Annotated[
+    str | None, typer.Option("--key", metavar="FILE", help="The public key, or what `jm evidence` prints.")
+]
+EvidenceServer = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="The server whose keys are trusted.")
+]
 CommentOption = Annotated[str, typer.Option("--comment", help="Why; shown with the order.")]
 
 ORDERS = "Work orders"
@@ -149,6 +159,82 @@ def diff(order_id: OrderArgument, as_json: JsonOption = False) -> None:
     from journeyman.settings import load_settings
 
     views.diff(load_settings(), order_id, as_json=as_json)
+
+
+app.add_typer(evidence_app, name="evidence", rich_help_panel=ORDERS)
+
+
+@evidence_app.callback(invoke_without_command=True)
+def evidence(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show what verified an order, check it, or run it again.
+
+    `jm evidence ID` shows an order's; alone it prints the server's public keys.
+    """
+    from journeyman.cli import evidence_views
+    from journeyman.settings import load_settings
+
+    if context.invoked_subcommand is None:
+        evidence_views.show_keys(load_settings(), as_json=as_json)
+
+
+@evidence_app.command("show")
+def show_evidence(
+    order_id: OrderArgument,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the newest, signed, there.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what the checks of an order showed."""
+    from journeyman.cli import evidence_views
+    from journeyman.settings import load_settings
+
+    evidence_views.show_evidence(load_settings(), order_id, output=output, as_json=as_json)
+
+
+@evidence_app.command("verify")
+def verify_evidence(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE|COMMIT", help="Signed evidence, or a commit of --repository.")
+    ],
+    repository: EvidenceRepository = None,
+    commit: Annotated[
+        str | None, typer.Option("--commit", help="The commit that a file has to be about.")
+    ] = None,
+    passed: Annotated[bool, typer.Option("--passed", help="The checks must have passed.")] = False,
+    key: EvidenceKeyOption = None,
+    server: EvidenceServer = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check signed evidence; exits with 0 where it is valid.
+
+    Needs no server with --key.
+    """
+    from journeyman.cli import evidence_checks
+    from journeyman.settings import load_settings
+
+    source = evidence_checks.KeySource(load_settings(), key, server)
+    wanted = evidence_checks.Wanted(target, repository, commit, must_have_passed=passed)
+    raise typer.Exit(evidence_checks.verify(source, wanted, as_json=as_json))
+
+
+@evidence_app.command("replay")
+def replay_evidence(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Signed evidence.")],
+    repository: EvidenceRepository = None,
+    key: EvidenceKeyOption = None,
+    server: EvidenceServer = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the same checks again; exits with 0 where they end the same.
+
+    In a sandbox of this machine, on the same commit.
+    """
+    from journeyman.cli import evidence_checks
+    from journeyman.settings import load_settings
+
+    source = evidence_checks.KeySource(load_settings(), key, server)
+    raise typer.Exit(evidence_checks.replay(source, file, repository or ".", as_json=as_json))
 
 
 @app.command(rich_help_panel=CONTROL)

@@ -155,8 +155,13 @@ def verification_of_head(
         return claimed
     if evidence is None or evidence.passed is not _SHOWN_BY[claimed]:
         return "none"
-    own = f".journeyman/{evidence.agent_work_order_id}/"
-    return claimed if all(path.startswith(own) for path in changed_since) else outdated(claimed)
+    unchecked = (path for path in changed_since if not is_own_record(evidence.agent_work_order_id, path))
+    return claimed if next(unchecked, None) is None else outdated(claimed)
+
+
+def is_own_record(order_id: str, path: str) -> bool:
+    """Whether a file is a record that the platform keeps of an order on its branch."""
+    return path.startswith(f".journeyman/{order_id}/")
 
 
 def conclude(ends: Iterable[StepEnd]) -> Conclusion:
