@@ -19,6 +19,7 @@ Category = Literal[
     "environment",
     "agent",
     "verification",
+    "approval",
     "conflict",
     "invalid_input",
     "internal",
@@ -162,6 +163,12 @@ class InvalidEvidence(JourneymanError):
     """Evidence that shows nothing: not whole, not signed by a known key, or about another commit."""
 
     category = "verification"
+
+
+class ApprovalNeeded(JourneymanError):
+    """A change that a person has to look at before the order goes on."""
+
+    category = "approval"
 
 
 class AgentFailed(JourneymanError):

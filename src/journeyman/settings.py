@@ -149,6 +149,9 @@ class Settings(BaseModel):
     sandbox_paths: list[Path] = Field(default_factory=list, alias="JOURNEYMAN_SANDBOX_PATHS")
     """More directories to show read-only inside the sandbox (toolchains), separated by `:`."""
 
+    tampering: Literal["show", "ask"] = Field(default="show", alias="JOURNEYMAN_TAMPERING")
+    """What an order does when its change touches tests, checks or their settings: show it, or pause for a
+    person."""
     environment_setup: Literal["auto", "off"] = Field(default="auto", alias="JOURNEYMAN_ENVIRONMENT_SETUP")
     """Whether what a repository needs is installed before its agents work."""
     environment_problems: Literal["continue", "ask"] = Field(

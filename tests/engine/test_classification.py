@@ -35,9 +35,11 @@ from journeyman.settings import Settings
 from journeyman.steps.agent_session import finished_turn
 from journeyman.steps.context import StepBroken
 from journeyman.steps.shell import ShellOutput
-from journeyman.steps.verify import what_to_ask
+from journeyman.steps.verify import what_to_approve, what_to_ask
 from journeyman.verification.own_code import CodeUnderTest
-from journeyman.verification.run import assess, judge
+from journeyman.verification.run import assess
+from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.verdict import judge
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done
 from tests.house.source import ROOT
@@ -89,6 +91,13 @@ def unverified() -> JourneymanError:
     check = Check(name="x", kind="test", command="x", tool="x", why="x", probe="x")
     ended = Completed(exit_code=1, output="ModuleNotFoundError: No module named 'freezegun'")
     question = what_to_ask(judge([assess(check, ended, 60, CodeUnderTest())]), [])
+    assert question is not None
+    return question
+
+
+def unapproved() -> JourneymanError:
+    finding = Finding(kind="test_skipped", path="t.py", lines=None, detail="skipped", severity="ask")
+    question = what_to_approve([finding], [])
     assert question is not None
     return question
 
@@ -156,6 +165,7 @@ CASES: list[Case] = [
         "fails",
     ),
     ("the environment lacks a package", unverified, "environment", "pauses"),
+    ("the change touches what judges it", unapproved, "approval", "pauses"),
     ("budget used up", lambda: too_expensive("openai/x", PURSE), "budget", "pauses"),
     (
         "an address that is none",

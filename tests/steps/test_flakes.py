@@ -1,5 +1,7 @@
 """New failures are run again, within bounds, and what passes once is flaky."""
 
+from typing import Any
+
 from journeyman.environments.plan import Check
 from journeyman.steps.flakes import rerun_new_failures
 from journeyman.verification.compare import compare
@@ -75,7 +77,7 @@ async def test_a_failure_that_never_passes_stays_one() -> None:
 
 async def test_many_new_failures_are_a_broken_change() -> None:
     runner = Runner()
-    many = {f"x{number}": "failed" for number in range(11)}
+    many: dict[str, Any] = {f"x{number}": "failed" for number in range(11)}
     assert (await rerun_new_failures(CHECK, failed(**many), runner, can_select=True)).outcome == "failed"
     assert runner.asked == []
 

@@ -1,6 +1,8 @@
 """What counts against a change, and what was there before it."""
 
-from journeyman.verification.compare import compare, without_base
+import pytest
+
+from journeyman.verification.compare import compare, names_test, without_base
 from tests.verification.suites import ids, suite
 
 
@@ -47,3 +49,26 @@ def test_without_a_base_every_failure_is_new() -> None:
 def test_what_passes_when_it_is_run_again_is_flaky_and_no_new_failure() -> None:
     found = compare(suite(), suite(a="failed", b="failed")).with_flaky(ids("b", "z"))
     assert (found.new_failures, found.flaky) == (ids("a"), ids("b"))
+
+
+def test_an_old_failure_that_the_task_names_is_still_failing() -> None:
+    found = compare(suite(a="failed", b="failed"), suite(a="failed", b="failed"), "Repair tests/test_a.py.")
+    assert (found.still_failing, found.old_failures) == (ids("a"), ids("b"))
+    assert found.counting == ids("a")
+
+
+@pytest.mark.parametrize(
+    ("task", "test", "named"),
+    [
+        ("Make tests/test_a.py::test_add[1] pass", "tests/test_a.py::test_add[1]", True),
+        ("Make test_subtract pass", "tests/test_a.py::TestMath::test_subtract[2]", True),
+        ("`test_subtract` fails", "pkg.test_a.MathTest.test_subtract", True),
+        ("src/add.test.ts is red", "src/add.test.ts > adds > zero", True),
+        ("Make test_subtraction pass", "tests/test_a.py::test_subtract", False),
+        ("Let it add", "tests/test_a.py::add", False),
+        ("Repair the parser", "tests/test_a.py::test_subtract", False),
+        ("", "tests/test_a.py::test_subtract", False),
+    ],
+)
+def test_a_task_names_a_test_by_its_id_its_file_or_its_name(task: str, test: str, named: bool) -> None:
+    assert names_test(task, test) is named

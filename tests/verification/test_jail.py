@@ -24,7 +24,7 @@ async def jails(tmp_path: Path) -> AsyncIterator[LocalSandboxes]:
 async def checked(jails: LocalSandboxes, tmp_path: Path, command: str) -> CheckResult:
     sandbox = await jails.setup(spec_for(tmp_path, limits=SandboxLimits(memory_mb=128, processes=64)))
     check = Check(name="x", kind="test", command=command, tool="bash", why="x", probe="true")
-    (result,) = (await run_checks(sandbox, [check], timeout=60)).checks
+    (result,) = await run_checks(sandbox, [check], timeout=60)
     return result
 
 

@@ -6,7 +6,8 @@ from journeyman.environments.plan import Check
 from journeyman.verification import records
 from journeyman.verification.counts import Counts
 from journeyman.verification.faults.fault import EnvironmentFault
-from journeyman.verification.run import CheckResult, Verdict
+from journeyman.verification.run import CheckResult
+from journeyman.verification.verdict import Verdict
 
 PYTEST = Check(name="pytest", kind="test", command="python3 -m pytest", tool="pytest", why="x", probe="x")
 RUFF = Check(name="ruff", kind="lint", command="ruff check .", tool="ruff", why="x", probe="x")
@@ -41,9 +42,20 @@ def test_the_record_binds_the_result_to_a_commit() -> None:
         "name": "pytest",
         "kind": "test",
         "command": "python3 -m pytest",
+        "workdir": ".",
         "outcome": "passed",
         "summary": "12 passed",
         "tests": {"passed": 12, "failed": 0, "skipped": 1},
+        "runner": None,
+        "base": None,
+        "was_failing": False,
+        "new_failures": [],
+        "still_failing": [],
+        "old_failures": [],
+        "fixed": [],
+        "flaky": [],
+        "removed": [],
+        "newly_skipped": [],
         "faults": [],
         "exit_code": 0,
         "duration_seconds": 1.23,

@@ -1,7 +1,13 @@
 """Whether the tests of a change show it, and what its old tests say of the new code."""
 
 from journeyman.verification.per_test import CaseResult, SuiteReport
-from journeyman.verification.red_to_green import RedToGreen, broken_old_tests, cases_in, red_to_green
+from journeyman.verification.red_to_green import (
+    RedToGreen,
+    broken_old_tests,
+    changed_cases,
+    red_to_green,
+    seconds_for,
+)
 from tests.verification.suites import id_of, ids, suite
 
 
@@ -46,5 +52,16 @@ def test_a_test_belongs_to_the_file_that_its_runner_names_or_its_id_begins_with(
         ),
     )
     files = {"src/add.test.ts", "src/sub.test.ts", "tests/test_a.py"}
-    assert cases_in(files, report) == tuple(one.test_id for one in report.tests)
-    assert cases_in({"elsewhere.py"}, report) == ()
+    assert changed_cases(files, report, report) == tuple(one.test_id for one in report.tests)
+    assert changed_cases({"elsewhere.py"}, report, report) == ()
+
+
+def test_a_test_that_the_baseline_does_not_have_is_one_of_the_change() -> None:
+    assert changed_cases((), suite(a="passed", b="passed"), suite(a="passed")) == ids("b")
+
+
+def test_a_slow_test_gets_more_time_on_the_old_code() -> None:
+    slow = CaseResult(test_id="t", outcome="passed", duration_seconds=20.0)
+    report = SuiteReport(runner="pytest", is_complete=True, tests=(slow,))
+    assert seconds_for(["t"], report) > 5 * 20.0
+    assert 10 < seconds_for(["other"], report) < 20

@@ -10,14 +10,15 @@ from journeyman.environments.detect.combine import detect_environment
 from journeyman.environments.plan import Check
 from journeyman.sandboxes.base import Completed
 from journeyman.verification.own_code import CodeUnderTest, code_under_test
-from journeyman.verification.run import CheckResult, Verdict, assess, judge, run_checks
+from journeyman.verification.run import CheckResult, assess, run_checks
+from journeyman.verification.verdict import Verdict, judge
 from tests.verification.projects import PYTHON_WITHOUT_PACKAGES, ToolBox, bare, equipped, files_of, project
 
 
 async def verified(sandbox: ToolBox, *, timeout: float = 120) -> Verdict:
     files = files_of(sandbox.tree)
     code = code_under_test(files, files, changed=(), diff="")
-    return await run_checks(sandbox, detect_environment(files).checks, timeout=timeout, code=code)
+    return judge(await run_checks(sandbox, detect_environment(files).checks, timeout=timeout, code=code))
 
 
 CALC = {"calc.py": "def add(a, b):\n    return a + b\n"}
@@ -137,7 +138,7 @@ async def test_a_check_is_probed_and_run_in_its_own_directory(tmp_path: Path) ->
         why="x",
         probe="test -f here",
     )
-    (checked,) = (await run_checks(equipped(tree), [api], timeout=60)).checks
+    (checked,) = await run_checks(equipped(tree), [api], timeout=60)
     assert (checked.outcome, checked.output.strip()) == ("passed", str(tree / "packages/api"))
 
 
@@ -156,7 +157,7 @@ async def test_the_project_s_own_code_goes_first_unless_it_is_installed_editable
     )  # fmt: skip
     sandbox = equipped(tree)
     sandbox.prelude = show
-    (checked,) = (await run_checks(sandbox, [check], timeout=60)).checks
+    (checked,) = await run_checks(sandbox, [check], timeout=60)
     assert checked.output.strip() == seen.format(tree=tree)
 
 

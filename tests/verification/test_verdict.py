@@ -118,3 +118,15 @@ def test_single_outcomes_tell_new_failures_from_the_rest() -> None:
         f"test: {id_of('c')}": True,
         "build": True,
     }
+
+
+def test_a_check_in_which_nothing_passes_has_failed_though_it_failed_before() -> None:
+    read = against_base(result("failed", suite(a="failed")), result("failed", suite(a="failed")))
+    assert judge([read]).passed is False
+
+
+def test_an_old_failure_that_the_task_names_fails_the_check() -> None:
+    both = suite(a="failed", b="passed")
+    read = against_base(result("failed", both), result("failed", both), task=f"Make {id_of('a')} pass")
+    assert read.summary == "1 passed, 1 still failing"
+    assert judge([read]).passed is False

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from journeyman import telemetry
 from journeyman.errors import (
     AgentFailed,
+    ApprovalNeeded,
     BudgetExceeded,
     Category,
     Conflict,
@@ -41,6 +42,7 @@ _STATUS_OF: tuple[tuple[type[JourneymanError], int], ...] = (
     (InvalidInput, 422),
     (Conflict, 409),
     (EnvironmentIncomplete, 409),
+    (ApprovalNeeded, 409),
     (Unauthenticated, 401),
     (BudgetExceeded, 402),
     (QuotaExhausted, 402),

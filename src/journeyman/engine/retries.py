@@ -5,7 +5,7 @@ import random
 from journeyman.errors import Category
 
 _POINTLESS: frozenset[Category] = frozenset(
-    {"invalid_input", "auth", "permission", "budget", "quota", "environment", "conflict"}
+    {"invalid_input", "auth", "permission", "budget", "quota", "environment", "approval", "conflict"}
 )
 """Trying the same again cannot help until a person changes something."""
 _RETRIES_OF_PASSING_FAULTS = 2

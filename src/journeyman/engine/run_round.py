@@ -1,6 +1,7 @@
 """★ The story of a round: from an accepted work order to a draft pull request.
 
-Begin: the branch and its workspace are made. Then, until nothing may happen any more, ask
+Begin: the branch and its workspace are made. From here on the checks run on the base commit, too, beside the
+work, so that its old failures are known in time. Then, until nothing may happen any more, ask
 what may happen next and do all of it at once. A step that waits for a person is among it each time, so that
 an open question stops nothing but what depends on it. Finish: say how it went, and why.
 
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 
 from journeyman.engine.approvals import Siblings, apply_decisions
 from journeyman.engine.attempt import Attempt
+from journeyman.engine.baseline import baseline_beside
 from journeyman.engine.end_round import end_round
 from journeyman.engine.perform_step import begin_round, perform
 from journeyman.engine.resources import WorkerResources
@@ -25,12 +27,20 @@ from journeyman.workflows.schema import Workflow
 
 async def run_round(resources: WorkerResources, attempt: Attempt, workflow: Workflow) -> str:
     """Carry one attempt at a round to its end and return how that was."""
-    orders, order_id = resources.orders, attempt.order_id
     beginning = await retry_until_stored(lambda: begin_round(resources, attempt))
     if beginning.status == "skipped":
         return "over already"
     if (because := what_pauses([beginning])) is not None:
-        return await suspend_round(resources, order_id, "paused", because)
+        return await suspend_round(resources, attempt.order_id, "paused", because)
+    async with baseline_beside(resources, attempt, workflow):
+        return await _carry_out(resources, attempt, workflow, beginning)
+
+
+async def _carry_out(
+    resources: WorkerResources, attempt: Attempt, workflow: Workflow, beginning: Done
+) -> str:
+    """Do what may happen next, until nothing may happen any more."""
+    orders, order_id = resources.orders, attempt.order_id
     done: dict[str, Done] = {}
     if beginning.status == "completed":
         waiting: set[str] = set()

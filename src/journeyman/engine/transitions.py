@@ -54,7 +54,7 @@ _MAY_SUSPEND: dict[Suspension, frozenset[Status]] = {
 }
 _PASSING: frozenset[Category] = frozenset({"transient", "rate_limited"})
 """What usually goes away: an order whose step met it to the last retry pauses, and goes on by itself."""
-_NOT_ITS_FAULT: frozenset[Category] = _PASSING | {"budget", "quota", "environment"}
+_NOT_ITS_FAULT: frozenset[Category] = _PASSING | {"budget", "quota", "environment", "approval"}
 """What stops an order without being its fault: it pauses, and goes on from there when a person lets it, or
 when the other side said that it may."""
 _STOPPED: dict[Standstill, tuple[Status, ...]] = {

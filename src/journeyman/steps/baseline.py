@@ -1,7 +1,8 @@
 """Run an order's checks on its base commit, so that old failures are not taken for new ones.
 
-What was measured is kept for all orders that start from the same files in the same environment. Only one run
-per order at a time: verification waits for the run that began beside the agent's work, and finds its results.
+What was measured is kept for all orders that start from the same files in the same environment. One run at a
+time for each base commit: orders that start together, and verification that comes while the base is still being
+measured, wait for it and find its results.
 
 Safe to repeat because results that are kept are found.
 """
@@ -21,8 +22,8 @@ _running: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 async def measure_base(sandboxes: OrderSandboxes, checks: Sequence[Check]) -> Mapping[str, CheckResult]:
     """The results on the base commit, by the name of the check."""
-    order_id = sandboxes.order.agent_work_order_id
-    lock = _running.setdefault(order_id, asyncio.Lock())
+    subject = f"{sandboxes.order.repository_url} {sandboxes.environment.base}"
+    lock = _running.setdefault(subject, asyncio.Lock())
     async with lock:
         keys = await _keys(sandboxes, checks)
         stored = await sandboxes.orders.baselines.find(keys.values())

@@ -22,6 +22,7 @@ _MOST_NAMED = 10
 _LONGEST_CELL = 300
 _LISTS = {
     "new_failures": "New failures",
+    "still_failing": "Still failing, and named in the task",
     "old_failures": "Failed before the change, too",
     "fixed": "Fixed by the change",
     "flaky": "Flaky: failed, then passed on the same files",

@@ -1,7 +1,7 @@
 """Run new failures again: alone, and with the other tests of their file.
 
-What passes once on the same files is flaky: it is named and counted, never given to an agent, and no reason to
-fail. A test that a person trusts is not run again: its failure counts.
+What passes once on the same files is flaky: it is named and counted, never given to an agent, and no reason
+to fail. A test that a person trusts is not run again: its failure counts.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterator

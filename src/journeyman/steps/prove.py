@@ -1,11 +1,11 @@
 """Prove one commit: run its checks on a clean checkout, and read the results against the base.
 
-Three more runs show what the first cannot: the change's tests on the old code, the old tests on the new code,
-and, where the change edits what judges it, the checks with the base's settings. Each is a commit of its own that
-nothing is pushed from.
+Three more runs show what the first cannot: the change's tests on the old code, the old tests on the new
+code, and, where the change edits what judges it, the checks with the base's settings. Each is a commit of its
+own that nothing is pushed from.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from journeyman.environments.detect.combine import checks_for
@@ -116,7 +116,7 @@ async def _run(context: StepContext, sandbox: Sandbox, plan: _Plan) -> list[Chec
     seconds = context.settings.verification_timeout_seconds
     results = await run_checks(sandbox, plan.checks, timeout=seconds, code=plan.code)
     return [
-        against_base(result, plan.base.get(check.name))
+        against_base(result, plan.base.get(check.name), context.task)
         for check, result in zip(plan.checks, results, strict=True)
     ]
 
@@ -202,7 +202,7 @@ def _broken(test: str) -> Finding:
     )
 
 
-def _collected(results: "Sequence[CheckResult] | object") -> frozenset[str]:
+def _collected(results: Iterable[CheckResult]) -> frozenset[str]:
     return frozenset(
         case.test_id for result in results if result.report is not None for case in result.report.tests
     )

@@ -1,41 +1,36 @@
-"""Run the repository's own checks where no agent has been, and give the agent what failed, a few times.
+"""Prove the change where no agent has been, and give the agent what it broke, a few times.
 
 The result is bound to the commit that was checked: each attempt runs on a clean checkout of it, in a
 sandbox of its own that is thrown away, so that nothing an agent or an earlier check left can count. Each
-attempt leaves evidence that the server signs. What the environment lacks is never given to an agent: a person
-is asked, or the result says that nothing was shown.
+attempt leaves evidence that the server signs. An agent gets only what its change broke: never what the
+environment lacks, what failed before, or what is flaky.
 
 Safe to repeat because checks are run anew and an attempt's evidence replaces the same attempt's.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import BaseModel
 
-from journeyman.access.signing import evidence_key
-from journeyman.access.store import SigningKeys
 from journeyman.agents.roles import ROLES, fixing_prompt
-from journeyman.environments.detect.combine import checks_for
-from journeyman.environments.plan import Check
-from journeyman.errors import EnvironmentIncomplete
+from journeyman.errors import ApprovalNeeded, EnvironmentIncomplete, JourneymanError
 from journeyman.events import log
-from journeyman.events.types import AgentNotice, AgentWorkOrderPaused, Event, VerificationAttemptCompleted
+from journeyman.events.types import AgentNotice, AgentWorkOrderPaused, Event
 from journeyman.steps.agent_session import finished_turn
+from journeyman.steps.attest import keep_evidence, verification_of
 from journeyman.steps.context import StepContext
+from journeyman.steps.prove import Proof, prove
 from journeyman.steps.rebase import rebase_onto_pushed
-from journeyman.verification.choose import choose_checks
-from journeyman.verification.own_code import CodeUnderTest, code_under_test
-from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE, as_dict, summary, test_results
-from journeyman.verification.run import CheckResult, Verdict, run_checks
-from journeyman.verification.statement import attest
-from journeyman.work_orders.order import CheckOutput, Evidence, Verification
+from journeyman.verification.failure_report import describe_failures, failure_signature
+from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE, summary, test_results
+from journeyman.verification.run import CheckResult
+from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.verdict import Verdict
+from journeyman.work_orders.order import Evidence, Verification
 
 _SAME_FAILURES = 3
-_NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9.]+")
+_MOST_NAMED = 5
 
 
 class VerifyOutput(BaseModel):
@@ -53,168 +48,124 @@ async def run(context: StepContext) -> VerifyOutput:
         if context.order.pushed_commit_sha is not None:
             await rebase_onto_pushed(context)
         attempt = 1
-        failures: list[str] = []
+        failures: list[frozenset[str]] = []
         earlier: Verdict | None = None
-        verdict, evidence = await _check(context, attempt)
-        while verdict.passed is False and attempt < context.settings.verification_attempts:
-            if not (repairable := to_repair(verdict, earlier)):
+        proof, evidence = await _attempt(context, attempt)
+        while proof.verdict.passed is False and attempt < context.settings.verification_attempts:
+            if not (repairable := to_repair(proof.verdict, earlier)):
                 break
-            failures.append(_failing(repairable))
-            role = ROLES["build"]
-            if is_stuck(failures):
-                role = ROLES["debug"]
-                notice = "the same checks fail after every repair: a debugging agent takes over"
-                await context.emit(AgentNotice(step=context.spec.name, text=notice))
-            outcome = await context.agent.turn(role, fixing_prompt(context.task, failures[-1], attempt))
-            fixed = await context.recorder.commit("testing", f"Fix what the checks found: {summary(verdict)}")
-            finished_turn(outcome)
-            if fixed is None:
+            failures.append(failure_signature(repairable))
+            if not await _repair(context, proof.verdict, repairable, failures):
                 break
             attempt += 1
-            earlier = verdict
-            verdict, evidence = await _check(context, attempt)
-        await _ask(context, verdict)
-        await context.recorder.commit(
-            "testing",
-            f"Record test results: {summary(verdict)}",
-            records={
-                RESULTS_FILE: test_results(
-                    verdict, evidence.commit_sha, attempt, agent_work_order_id=context.order_id
-                ),
-                EVIDENCE_FILE: json.dumps(evidence.statement).encode() + b"\n",
-            },
-        )
+            earlier = proof.verdict
+            proof, evidence = await _attempt(context, attempt)
+        await _ask(context, proof)
+        await _record(context, proof.verdict, evidence)
     return VerifyOutput(
-        verification=_verification(verdict),
-        passed=verdict.passed is True,
+        verification=verification_of(proof.verdict),
+        passed=proof.verdict.passed is True,
         attempts=attempt,
         commit_sha=evidence.commit_sha,
-        summary=summary(verdict),
+        summary=summary(proof.verdict),
     )
 
 
-def is_stuck(failures: Sequence[str]) -> bool:
-    """Whether the last checks failed in the same way; line numbers, times and addresses may differ."""
-    last = {_NUMBERS.sub("", failing) for failing in failures[-_SAME_FAILURES:]}
-    return len(failures) >= _SAME_FAILURES and len(last) == 1
+def is_stuck(failures: Sequence[frozenset[str]]) -> bool:
+    """Whether the last attempts failed in the same way."""
+    return len(failures) >= _SAME_FAILURES and len(set(failures[-_SAME_FAILURES:])) == 1
 
 
 def to_repair(verdict: Verdict, earlier: Verdict | None) -> list[CheckResult]:
-    """What an agent is given to repair: what failed, and what took too long for the first time."""
+    """What an agent is given to repair: what its change broke, and what took too long for the first time."""
     slow = {one.check.name for one in earlier.checks if one.outcome == "timed_out"} if earlier else set()
     return [
         one
         for one in verdict.checks
-        if one.outcome == "failed" or (one.outcome == "timed_out" and one.check.name not in slow)
+        if not one.was_failing
+        and (one.outcome == "failed" or (one.outcome == "timed_out" and one.check.name not in slow))
     ]
 
 
 def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncomplete | None:
-    """The question to a person whose order cannot be verified; None where it was asked and the order resumed.
-
-    Asked once for the same thing: a person who resumes an order without changing anything wants it to go on.
-    """
+    """The question to a person whose order cannot be verified; None where there is none, or it was asked."""
     if verdict.passed is not None or not verdict.faults:
-        return None
-    message = "the checks could not be run: " + "; ".join(fault.what for fault in verdict.faults)
-    asked = (event.reason for event in events if isinstance(event, AgentWorkOrderPaused))
-    if message in asked:
         return None
     remedies = dict.fromkeys(fault.remedy for fault in verdict.faults)
     commands = dict.fromkeys(fault.command for fault in verdict.faults if fault.command)
     hint = [*remedies, *(f"This command brings it: {command}." for command in commands)]
-    return EnvironmentIncomplete(
-        message, hint=" ".join([*hint, "Then resume the order; resumed as it is, it goes on unverified."])
+    question = EnvironmentIncomplete(
+        "the checks could not be run: " + "; ".join(fault.what for fault in verdict.faults),
+        hint=" ".join([*hint, "Then resume the order; resumed as it is, it goes on unverified."]),
+    )
+    return None if _was_asked(question, events) else question
+
+
+def what_to_approve(findings: Iterable[Finding], events: Iterable[Event]) -> ApprovalNeeded | None:
+    """The question about a change to what judges it; None where there is none, or it was asked."""
+    found = [f"{one.path}: {one.detail}" for one in findings if one.severity == "ask"]
+    if not found:
+        return None
+    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    question = ApprovalNeeded(
+        f"the change touches what judges it: {'; '.join(found[:_MOST_NAMED])}{more}",
+        hint="Look at these lines. Resume the order to accept them, or send a prompt that says what to undo.",
+    )
+    return None if _was_asked(question, events) else question
+
+
+def _was_asked(question: JourneymanError, events: Iterable[Event]) -> bool:
+    """Each question is asked once: a person who resumes the order as it is wants it to go on."""
+    return any(
+        isinstance(event, AgentWorkOrderPaused) and event.reason == question.message for event in events
     )
 
 
-async def _ask(context: StepContext, verdict: Verdict) -> None:
-    if context.settings.environment_problems != "ask":
-        return
-    stored = await log.read_all(context.orders.database, context.order_id)
-    if (question := what_to_ask(verdict, (one.event for one in stored))) is not None:
+async def _ask(context: StepContext, proof: Proof) -> None:
+    settings = context.settings
+    events = [one.event for one in await log.read_all(context.orders.database, context.order_id)]
+    questions = (
+        what_to_ask(proof.verdict, events) if settings.environment_problems == "ask" else None,
+        what_to_approve(proof.tampering, events) if settings.tampering == "ask" else None,
+    )
+    if (question := next((one for one in questions if one is not None), None)) is not None:
         raise question
 
 
-async def _check(context: StepContext, attempt: int) -> tuple[Verdict, Evidence]:
+async def _attempt(context: StepContext, attempt: int) -> tuple[Proof, Evidence]:
     commit_sha = await context.workspace.head()
-    checks, code = await _plan(context, commit_sha)
-    environment = await context.sandboxes.describe_environment(commit_sha)
-    async with context.sandboxes.clean(commit_sha) as sandbox:
-        verdict = await run_checks(
-            sandbox, checks, timeout=context.settings.verification_timeout_seconds, code=code
-        )
-    evidence = await _evidence(context, attempt, commit_sha, environment, verdict)
-    completed = VerificationAttemptCompleted(
-        step=context.spec.name,
-        attempt=attempt,
-        passed=evidence.passed,
-        commit_sha=commit_sha,
-        checks=evidence.checks,
-        summary=evidence.summary,
+    proof = await prove(context, commit_sha)
+    return proof, await keep_evidence(context, attempt, commit_sha, proof)
+
+
+async def _repair(
+    context: StepContext,
+    verdict: Verdict,
+    repairable: Sequence[CheckResult],
+    failures: Sequence[frozenset[str]],
+) -> bool:
+    """Let an agent repair what its change broke; whether it changed anything."""
+    role = ROLES["build"]
+    if is_stuck(failures):
+        role = ROLES["debug"]
+        notice = "the same checks fail after every repair: a debugging agent takes over"
+        await context.emit(AgentNotice(step=context.spec.name, text=notice))
+    workspace = context.workspace
+    diff = await workspace.mirror.diff(workspace.base_commit_sha, await workspace.head())
+    prompt = fixing_prompt(context.task, describe_failures(repairable, diff), len(failures))
+    outcome = await context.agent.turn(role, prompt)
+    fixed = await context.recorder.commit("testing", f"Fix what the checks found: {summary(verdict)}")
+    finished_turn(outcome)
+    return fixed is not None
+
+
+async def _record(context: StepContext, verdict: Verdict, evidence: Evidence) -> None:
+    results = test_results(
+        verdict, evidence.commit_sha, evidence.attempt, agent_work_order_id=context.order_id
     )
-    await context.orders.evidence.save(evidence, completed, verification=_verification(verdict))
-    return verdict, evidence
-
-
-async def _evidence(
-    context: StepContext, attempt: int, commit_sha: str, environment: dict[str, Any], verdict: Verdict
-) -> Evidence:
-    """What the attempt showed, signed; what its checks printed is kept beside it."""
-    mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
-    evidence = Evidence(
-        agent_work_order_id=context.order_id,
-        round=context.round,
-        step=context.spec.name,
-        attempt=attempt,
-        commit_sha=commit_sha,
-        tree_sha=await mirror.tree_of(commit_sha),
-        base_commit_sha=base_sha,
-        base_tree_sha=await mirror.tree_of(base_sha),
-        environment=environment,
-        passed=verdict.passed,
-        checks=[as_dict(check) for check in verdict.checks],
-        summary=summary(verdict),
-        created_at=datetime.now(UTC),
+    statement = json.dumps(evidence.statement).encode() + b"\n"
+    await context.recorder.commit(
+        "testing",
+        f"Record test results: {summary(verdict)}",
+        records={RESULTS_FILE: results, EVIDENCE_FILE: statement},
     )
-    outputs = [_output(context, result) for result in verdict.checks]
-    key = evidence_key(context.settings)
-    await SigningKeys(context.orders.database).register(key.public)
-    await context.orders.check_outputs.save(evidence, outputs)
-    return attest(
-        evidence,
-        outputs,
-        key,
-        repository_url=context.order.repository_url,
-        branch=context.order.git_branch_name,
-        redact=context.orders.redact,
-    )
-
-
-def _output(context: StepContext, result: CheckResult) -> CheckOutput:
-    printed = context.orders.redact(result.full_output).encode(errors="replace")
-    return CheckOutput(check_name=result.check.name, output=printed, truncated=result.truncated)
-
-
-async def _plan(context: StepContext, commit_sha: str) -> tuple[list[Check], CodeUnderTest]:
-    """The checks of a commit, and what of it is the repository's own."""
-    mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
-    base, head = await context.environment.planned(), await context.environment.detected(commit_sha)
-    changed = await mirror.changed_paths(base_sha, commit_sha)
-    checks = choose_checks(
-        checks_for(base.environment, changed, context.settings.check_packages),
-        head.environment.checks,
-        context.spec.commands or {},
-    )
-    diff = await mirror.diff(base_sha, commit_sha, context_lines=0)
-    return checks, code_under_test(base.project, head.project, changed=changed, diff=diff)
-
-
-def _failing(failed: Sequence[CheckResult]) -> str:
-    return "\n\n".join(f"$ {check.check.command}\n{check.failing or check.summary}" for check in failed)
-
-
-def _verification(verdict: Verdict) -> Verification:
-    if verdict.passed is None:
-        return "none"
-    return "passed" if verdict.passed else "failed"

@@ -1,6 +1,6 @@
 """The result of a check on a base commit, as a value that can be kept and found again.
 
-Its key is everything that decides it: the files, what is installed, the variables and services, and the command.
+Its key is everything that decides it: the files, what is installed, variables, services and the command.
 """
 
 import hashlib

@@ -26,10 +26,10 @@ def describe_failures(failed: Sequence[CheckResult], diff: str = "") -> str:
 
 
 def failure_signature(failed: Sequence[CheckResult]) -> frozenset[str]:
-    """What fails, so that two attempts can be compared: test ids, or the command and its lines without numbers."""
+    """What fails, to compare two attempts by: test ids, or a command and its lines without numbers."""
     found: set[str] = set()
     for one in failed:
-        tests = one.comparison.new_failures if one.comparison else ()
+        tests = one.comparison.counting if one.comparison else ()
         found |= set(tests) or {f"{one.check.command}\n{_NUMBERS.sub('', one.failing or one.summary)}"}
     return frozenset(found)
 
@@ -41,7 +41,7 @@ def _of_check(result: CheckResult) -> str:
     lines = [f"$ {result.check.command}", *_of_tests(result)]
     shown = "\n".join(line for line in result.failing.splitlines() if not _FOREIGN_FRAME.search(line))
     lines.append(shown or result.summary)
-    if result.comparison and (old := result.comparison.old_failures):
+    if result.comparison and result.comparison.counting and (old := result.comparison.old_failures):
         lines.append(f"Failed before your change, and not yours to repair: {_named(old)}")
     return "\n".join(lines)
 
@@ -50,7 +50,7 @@ def _of_tests(result: CheckResult) -> list[str]:
     if result.comparison is None or result.report is None:
         return []
     cases = result.report.by_id()
-    new = result.comparison.new_failures
+    new = result.comparison.counting or result.comparison.old_failures
     lines = [
         f"FAILED {test}{_message(cases[test].message) if test in cases else ''}" for test in new[:_MOST_TESTS]
     ]

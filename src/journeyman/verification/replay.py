@@ -65,8 +65,8 @@ class Replays:
             one for one in statement.facts.checks if one.exit_code is not None or one.outcome == "timed_out"
         ]
         async with self._sandbox(mirror, commit, ready) as sandbox:
-            verdict = await run_checks(sandbox, list(map(_check, ran)), timeout=self.timeout, code=code)
-        return Replayed(compare_checks(ran, verdict.checks), ready.layer.key if ready.layer else None)
+            results = await run_checks(sandbox, list(map(_check, ran)), timeout=self.timeout, code=code)
+        return Replayed(compare_checks(ran, results), ready.layer.key if ready.layer else None)
 
     async def _ready(
         self, statement: Statement, mirror: Mirror, planned: Planned, head: Planned, repository_url: str

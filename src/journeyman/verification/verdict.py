@@ -1,13 +1,14 @@
 """What the results of checks mean for a change.
 
-Success is what the checks show. Only what is new counts against a change: a test that failed on the base, too,
-is listed and does not decide. Where single tests cannot be told apart, a check that failed before shows
+Success is what the checks show. Only what is new counts against a change: a test that failed on the base is
+listed and does not decide. Where single tests cannot be told apart, a check that failed before shows
 nothing either way. Linters and type checks are reported and do not decide.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from journeyman.environments.plan import CheckOutcome
 from journeyman.verification.compare import Comparison, compare, without_base
 from journeyman.verification.faults.fault import EnvironmentFault
 from journeyman.verification.run import CheckResult
@@ -46,13 +47,16 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
     return Verdict(None, checks, summary or "no tests and no build were found")
 
 
-def against_base(head: CheckResult, base: CheckResult | None) -> CheckResult:
-    """The result on the head, as that of the same check on the base lets it be read."""
+def against_base(head: CheckResult, base: CheckResult | None, task: str = "") -> CheckResult:
+    """The result on the head, as that of the same check on the base lets it be read.
+
+    Old failures are excused only beside tests that pass, and where the task does not name them.
+    """
     head = replace(head, base=base)
     if base is None or base.outcome in _SHOWS_NOTHING:
         return replace(head, comparison=without_base(head.report) if head.report else None)
     if head.report is not None and base.report is not None and head.outcome != "timed_out":
-        return _by_tests(head, base, compare(base.report, head.report))
+        return _by_tests(head, base, compare(base.report, head.report, task))
     return _was_failing(head, base)
 
 
@@ -62,7 +66,7 @@ def after_reruns(result: CheckResult, passed_again: Iterable[str]) -> CheckResul
         return result
     comparison = result.comparison.with_flaky(passed_again)
     result = replace(result, comparison=comparison)
-    if comparison.new_failures or not comparison.flaky or result.outcome != "failed":
+    if comparison.counting or not comparison.flaky or result.outcome != "failed":
         return result
     return replace(result, outcome="flaky", summary=_in_words(result, comparison))
 
@@ -72,7 +76,7 @@ def single_outcomes(results: Iterable[CheckResult]) -> dict[str, bool]:
     fine: dict[str, bool] = {}
     for result in results:
         if result.decides and result.report is not None and result.comparison is not None:
-            new = set(result.comparison.new_failures)
+            new = set(result.comparison.counting)
             fine |= {
                 f"{result.check.name}: {one.test_id}": one.test_id not in new for one in result.report.tests
             }
@@ -83,10 +87,12 @@ def single_outcomes(results: Iterable[CheckResult]) -> dict[str, bool]:
 
 def _by_tests(head: CheckResult, base: CheckResult, comparison: Comparison) -> CheckResult:
     head = replace(head, comparison=comparison)
-    if head.outcome != "failed" or comparison.new_failures:
+    if head.outcome != "failed" or comparison.counting:
         return replace(head, summary=_in_words(head, comparison))
     if comparison.old_failures and head.report is not None and head.report.is_complete:
-        return replace(head, outcome="passed", summary=_in_words(head, comparison))
+        passes = any(one.outcome == "passed" for one in head.report.tests)
+        outcome: CheckOutcome = "passed" if passes else "failed"
+        return replace(head, outcome=outcome, summary=_in_words(head, comparison))
     # It failed by something else than a test: a threshold, a linter before the tests, a crash.
     return _was_failing(head, base)
 
@@ -103,6 +109,7 @@ def _in_words(result: CheckResult, comparison: Comparison) -> str:
     parts = [f"{result.counts.passed} passed" if result.counts else result.outcome]
     parts += [f"{new} new failure{'s' if new > 1 else ''}"] if new else []
     for tests, word in (
+        (comparison.still_failing, "still failing"),
         (comparison.old_failures, "failed before the change, too"),
         (comparison.fixed, "fixed"),
         (comparison.flaky, "flaky"),

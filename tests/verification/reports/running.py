@@ -25,7 +25,7 @@ async def checked(
 ) -> CheckResult:
     tree = sandbox.tree if sandbox else project(tmp_path, files)
     found = files_of(tree)
-    verdict = await run_checks(
+    [result] = await run_checks(
         sandbox or equipped(tree),
         [check_of(command)],
         timeout=120,
@@ -33,7 +33,7 @@ async def checked(
         seconds_per_test=seconds_per_test,
         only=only,
     )
-    return verdict.checks[0]
+    return result
 
 
 def report_of(result: CheckResult) -> SuiteReport:

@@ -24,6 +24,7 @@ TamperKind = Literal[
     "process_exit_added",
     "startup_hook_added",
     "trust_root_changed",
+    "old_test_fails",
     "not_compared",
 ]
 Severity = Literal["notice", "ask"]
