@@ -128,12 +128,12 @@ async def _run(
 ) -> tuple[Completed, SuiteReport | None]:
     """Run a check so that it reports per test, or as it is where its tools refuse that."""
     if check.kind == "test" and (request := await _request(sandbox, limits, code)) is not None:
-        instrumented = collect.prepare(check, request)
+        instrumented = collect.instrument(check, request)
         for name, content in instrumented.files.items():
             await sandbox.write_file(f"{request.directory}/{name}", content)
         ended = await _execute(sandbox, check, _OWN_CODE_FIRST + instrumented.script, limits.seconds)
         if not _is_refused(instrumented, ended):
-            return ended, await collect.read(sandbox, request, check, ended.output)
+            return ended, await collect.read_report(sandbox, request, check, ended.output)
     return await _execute(sandbox, check, _OWN_CODE_FIRST + check.command, limits.seconds), None
 
 

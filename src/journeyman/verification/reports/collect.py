@@ -13,11 +13,11 @@ from dataclasses import replace
 from journeyman.environments.plan import Check
 from journeyman.sandboxes.base import Sandbox
 from journeyman.verification.per_test import SuiteReport
-from journeyman.verification.reports import python
+from journeyman.verification.reports import node, python
 from journeyman.verification.reports.cases import merge_reports
 from journeyman.verification.reports.family import REPORTS, Family, Instrumented, ReportFile, ReportRequest
 
-_FAMILIES: tuple[Family, ...] = (python.FAMILY,)
+_FAMILIES: tuple[Family, ...] = (python.FAMILY, node.FAMILY)
 _PARTS = re.compile(r"&&|\|\||[;|\n]")
 _WRAPPERS = re.compile(
     r"(?:^|\s)(?:g?make|just|task|bash|sh|invoke|inv|ninja|cmake|mise|nix\S*|\.{1,2}/\S+|\w[\w.-]*/\S+|\S+\.sh)(?=\s|$)"
@@ -26,6 +26,7 @@ _WRAPPERS = re.compile(
 _SECONDS = 60.0
 _START = "start"
 """A file whose time is that of the run's beginning."""
+_ALL_RAN = "the runner cannot choose single tests: others ran as well"
 _TOO_MUCH = "there are more reports than are read"
 _MOST_FILES = 5_000
 _MOST_BYTES = 64_000_000
@@ -48,7 +49,7 @@ def can_select(check: Check) -> bool:
     return any(family.can_select for family in families_of(check.command))
 
 
-def prepare(check: Check, request: ReportRequest) -> Instrumented:
+def instrument(check: Check, request: ReportRequest) -> Instrumented:
     families, command = families_of(check.command), check.command
     for family in families:
         command = family.rewrite(command, request)
@@ -65,7 +66,9 @@ def prepare(check: Check, request: ReportRequest) -> Instrumented:
     )
 
 
-async def read(sandbox: Sandbox, request: ReportRequest, check: Check, output: str) -> SuiteReport | None:
+async def read_report(
+    sandbox: Sandbox, request: ReportRequest, check: Check, output: str
+) -> SuiteReport | None:
     """What the runners reported; None when none did, so that only the exit code counts."""
     families = families_of(check.command)
     if not families:
@@ -80,10 +83,20 @@ async def read(sandbox: Sandbox, request: ReportRequest, check: Check, output: s
     reports = await asyncio.to_thread(_parse, files, families, request, output)
     if not reports:
         return None
-    merged = merge_reports(reports)
+    merged = _chosen(merge_reports(reports), request.only)
     if is_cut or left <= 0:
         return replace(merged, is_complete=False, is_cut=True, notes=(*merged.notes, _TOO_MUCH))
     return merged
+
+
+def _chosen(report: SuiteReport, only: tuple[str, ...]) -> SuiteReport:
+    """Without the tests that were not asked for; some runners name them as skipped, others run them."""
+    if not only:
+        return report
+    others = [case for case in report.tests if case.test_id not in only]
+    notes = (_ALL_RAN,) if any(case.outcome == "passed" for case in others) else ()
+    chosen = tuple(case for case in report.tests if case.test_id in only)
+    return replace(report, tests=chosen, notes=(*report.notes, *notes))
 
 
 def _parse(

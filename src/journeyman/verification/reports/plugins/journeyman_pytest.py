@@ -31,7 +31,7 @@ class _Reporter:
     def __init__(self, config: pytest.Config, is_worker: bool) -> None:
         self._config = config
         self._is_worker = is_worker
-        self._recorder = record.Recorder("pytest-worker" if is_worker else "pytest")
+        self._recorder = record.ReportWriter("pytest-worker" if is_worker else "pytest")
         self._only = set(record.SETTINGS["only"])
         self._finished: set[str] = set()
         self._ids: dict[str, str] = {}

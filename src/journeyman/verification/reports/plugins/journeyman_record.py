@@ -25,7 +25,7 @@ class TestTookTooLong(BaseException):
     """Not an Exception, so that tests that catch those end too."""
 
 
-class Recorder:
+class ReportWriter:
     def __init__(self, runner: str) -> None:
         self.owner = _getpid()
         self._path = os.path.join(SETTINGS["reports"], "%s.%d.jsonl" % (runner, self.owner))  # noqa: UP031

@@ -30,7 +30,7 @@ class _Watch:
     """Records what results are given, in the process that was started, and how test methods end in all."""
 
     def __init__(self) -> None:
-        self._recorder = record.Recorder("unittest")
+        self._recorder = record.ReportWriter("unittest")
         self._recorder.add(begin="unittest", is_part=False)
         self._recorder.flush()
         for name, outcome in _OUTCOMES.items():
