@@ -13,11 +13,21 @@ from dataclasses import replace
 from journeyman.environments.plan import Check
 from journeyman.sandboxes.base import Sandbox
 from journeyman.verification.per_test import SuiteReport
-from journeyman.verification.reports import node, python
+from journeyman.verification.reports import cargo, ctest, dotnet, golang, java, node, php, python, ruby
 from journeyman.verification.reports.cases import merge_reports
 from journeyman.verification.reports.family import REPORTS, Family, Instrumented, ReportFile, ReportRequest
 
-_FAMILIES: tuple[Family, ...] = (python.FAMILY, node.FAMILY)
+_FAMILIES: tuple[Family, ...] = (
+    python.FAMILY,
+    node.FAMILY,
+    golang.FAMILY,
+    cargo.FAMILY,
+    java.FAMILY,
+    ctest.FAMILY,
+    ruby.FAMILY,
+    php.FAMILY,
+    dotnet.FAMILY,
+)
 _PARTS = re.compile(r"&&|\|\||[;|\n]")
 _WRAPPERS = re.compile(
     r"(?:^|\s)(?:g?make|just|task|bash|sh|invoke|inv|ninja|cmake|mise|nix\S*|\.{1,2}/\S+|\w[\w.-]*/\S+|\S+\.sh)(?=\s|$)"
@@ -105,7 +115,13 @@ def _parse(
     reports = []
     for family in families:
         if own := [file for file in files if family.reads(file)]:
-            reports.append(family.read(own, request, output))
+            report = family.read(own, request, output)
+            notes = (
+                ()
+                if family.shows_code
+                else (f"where {report.runner} loaded the tested code from is not shown",)
+            )
+            reports.append(replace(report, notes=(*report.notes, *notes)))
     return reports
 
 

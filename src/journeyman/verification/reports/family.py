@@ -79,6 +79,8 @@ class Family:
     refusals: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     """Where in the workspace the tool writes reports by itself, as patterns of `find -path`."""
+    shows_code: bool = False
+    """Whether it is known that the code of the checkout is tested: built from it, or looked at."""
     reads: Callable[[ReportFile], bool]
     """Whether a file is a report of this family."""
     read: Callable[[Sequence[ReportFile], ReportRequest, str], SuiteReport]

@@ -54,6 +54,7 @@ FAMILY = Family(
     rewrite=_rewrite,
     can_select=True,
     refusals=("journeyman_pytest",),
+    shows_code=True,
     reads=lambda file: file.name.startswith(("pytest", "unittest")) and file.name.endswith(".jsonl"),
     read=read_sessions,
 )
