@@ -114,14 +114,11 @@ def _parse(
 ) -> list[SuiteReport]:
     reports = []
     for family in families:
-        if own := [file for file in files if family.reads(file)]:
-            report = family.read(own, request, output)
-            notes = (
-                ()
-                if family.shows_code
-                else (f"where {report.runner} loaded the tested code from is not shown",)
-            )
-            reports.append(replace(report, notes=(*report.notes, *notes)))
+        own = [file for file in files if family.reads(file)]
+        if own and (report := family.read(own, request, output)) is not None:
+            unknown = f"where {report.runner} loaded the tested code from is not shown"
+            notes = report.notes if family.shows_code else (*report.notes, unknown)
+            reports.append(replace(report, notes=notes))
     return reports
 
 

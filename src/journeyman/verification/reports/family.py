@@ -83,5 +83,5 @@ class Family:
     """Whether it is known that the code of the checkout is tested: built from it, or looked at."""
     reads: Callable[[ReportFile], bool]
     """Whether a file is a report of this family."""
-    read: Callable[[Sequence[ReportFile], ReportRequest, str], SuiteReport]
-    """All of them, and what the check printed, as one report."""
+    read: Callable[[Sequence[ReportFile], ReportRequest, str], SuiteReport | None]
+    """All of them, and what the check printed, as one report; None where they show no result."""

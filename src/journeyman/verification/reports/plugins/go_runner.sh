@@ -10,7 +10,10 @@ arguments=("-test.v=$verbose")
 [ -s "$here/only" ] && arguments+=("-test.run=$(< "$here/only")")
 # Where the project asks for all of it, or for JSON, everything is passed on.
 if [[ " $* " == *" -test.v="* ]]; then shown=(cat); else
-  shown=(sed -e '/^\x16\{0,1\}=== \(RUN\|PAUSE\|CONT\|NAME\)/d' -e '/^ *\x16\{0,1\}--- \(PASS\|SKIP\): /d' -e 's/^\x16//')
+  shown=(
+    sed -e '/^\x16\{0,1\}=== \(RUN\|PAUSE\|CONT\|NAME\)/d' -e '/^ *\x16\{0,1\}--- \(PASS\|SKIP\): /d'
+    -e 's/\x16\{0,1\}--- \(PASS\|SKIP\): [^ ]* ([0-9.]*s)$//' -e 's/^\x16//'
+  )
   set -- "$@" "${arguments[0]}"
 fi
 "$@" "${arguments[@]:1}" 2>&1 | tee -a "$log" | "${shown[@]}"
