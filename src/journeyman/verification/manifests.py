@@ -8,11 +8,12 @@ import configparser
 import io
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import tomli_w
 
+Key = tuple[str, ...]
 Values = dict[str, Any]
 
 _PACKAGING_TOOLS = frozenset(
@@ -20,9 +21,9 @@ _PACKAGING_TOOLS = frozenset(
     | {"meson-python", "cibuildwheel", "towncrier", "bumpversion", "commitizen", "semantic_release"}
 )
 """Tables below `[tool]` that say how the project is built and released; every other one may judge."""
-_TASKS = {"hatch": "envs", "pdm": "scripts", "rye": "scripts"}
+_TASKS = frozenset({("tool", "hatch", "envs"), ("tool", "pdm", "scripts"), ("tool", "rye", "scripts")})
 """Commands that these tools keep beside their packaging."""
-_JUDGING_KEYS = frozenset(
+_PACKAGE_KEYS = frozenset(
     {"jest", "mocha", "ava", "nyc", "c8", "tap", "vitest", "xo", "standard", "eslintConfig", "eslintIgnore"}
     | {"prettier", "stylelint", "lint-staged", "husky", "simple-git-hooks", "wireit", "nx"}
 )
@@ -30,79 +31,62 @@ _LIFECYCLE = frozenset(
     {"preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish"}
 )
 _PACKAGING_SECTIONS = ("metadata", "options", "bdist", "sdist", "egg_info", "build", "install", "develop")
+_CARGO_TABLES = frozenset({"lints", "profile", "test", "bench"})
+_CARGO_KEYS = frozenset({("lib", "test"), ("lib", "doctest"), ("lib", "harness"), ("workspace", "lints")})
+
+
+def judges(name: str, key: Key, *, scripts: Collection[str] = ()) -> bool:
+    """Whether a value of a manifest says how the project is judged. `scripts`: those that the base's
+    package.json has; another one judges nothing, unless it runs before or after one of them."""
+    match name:
+        case "pyproject.toml":
+            is_tool = len(key) > 1 and key[0] == "tool" and key[1] not in _PACKAGING_TOOLS
+            return is_tool or key[:3] in _TASKS or key[:3] == ("project", "entry-points", "pytest11")
+        case "Cargo.toml":
+            return key[0] in _CARGO_TABLES or key[:2] in _CARGO_KEYS
+        case "setup.cfg":
+            is_packaging = key[0].startswith(_PACKAGING_SECTIONS)
+            return not is_packaging or key == ("options.entry_points", "pytest11")
+        case "package.json" if key[0] == "scripts" and len(key) > 1:
+            return _is_run_by(key[1], scripts)
+        case _:
+            return key[0] in _PACKAGE_KEYS
+
+
+def _is_run_by(script: str, scripts: Collection[str]) -> bool:
+    if not scripts:
+        return False
+    name = script.removeprefix("pre").removeprefix("post")
+    return script in scripts or name in scripts or script in _LIFECYCLE
 
 
 def with_judging_parts_of(name: str, base: bytes | None, head: bytes) -> bytes | None:
     """The head's manifest with what judges taken from the base. The base's whole file where one of them
     cannot be read."""
-    read, merge, write = MANIFESTS[name]
+    read, write = MANIFESTS[name]
     try:
         old, new = read(base.decode() if base is not None else ""), read(head.decode())
-        merged = merge(old, new)
+        scripts = old.get("scripts")
+        names = tuple(scripts) if isinstance(scripts, dict) else ()
+        merged = _merged(old, new, (), lambda key: judges(name, key, scripts=names))
+        return head if merged == new else write(merged).encode()
     except (ValueError, RecursionError, configparser.Error):
         return base
-    return head if merged == new else write(merged).encode()
 
 
-def _merged_pyproject(base: Values, head: Values) -> Values:
-    old, new = _table(base, "tool"), _table(head, "tool")
-    tools = {name: table for name, table in new.items() if name in _PACKAGING_TOOLS}
-    tools |= {name: table for name, table in old.items() if name not in _PACKAGING_TOOLS}
-    for name, tasks in _TASKS.items():
-        if name in tools:
-            tools[name] = _with_key_of(_table(old, name), _table(tools, name), tasks)
-    merged = {**head, "tool": tools} if tools else {key: head[key] for key in head if key != "tool"}
-    if "project" in merged:
-        project = _table(head, "project")
-        old_points, points = _table(_table(base, "project"), "entry-points"), _table(project, "entry-points")
-        merged["project"] = _with_key_of(
-            {"entry-points": _with_key_of(old_points, points, "pytest11")}, project, "entry-points"
-        )
+def _merged(base: Values, head: Values, key: Key, is_judging: Callable[[Key], bool]) -> Values:
+    merged = {}
+    for name in {**head, **base}:
+        inner, old, new = (*key, name), base.get(name), head.get(name)
+        chosen = new
+        if is_judging(inner):
+            chosen = old
+        elif isinstance(new, dict) or (new is None and isinstance(old, dict)):
+            below = _merged(old if isinstance(old, dict) else {}, new or {}, inner, is_judging)
+            chosen = below if below or new == {} else None
+        if chosen is not None:
+            merged[name] = chosen
     return merged
-
-
-def _merged_package(base: Values, head: Values) -> Values:
-    merged = head
-    for key in _JUDGING_KEYS & (base.keys() | head.keys()):
-        merged = _with_key_of(base, merged, key)
-    scripts = _merged_scripts(_table(base, "scripts"), _table(head, "scripts"))
-    return _with_key_of({"scripts": scripts}, merged, "scripts")
-
-
-def _merged_scripts(base: Mapping[str, str], head: Mapping[str, str]) -> dict[str, str]:
-    """The base's scripts, and those of the head that no script of the base runs by itself."""
-    hooks = {f"{when}{name}" for name in base for when in ("pre", "post")} | _LIFECYCLE
-    return {**{name: text for name, text in head.items() if not base or name not in hooks}, **base}
-
-
-def _merged_cargo(base: Values, head: Values) -> Values:
-    merged = head
-    for key in ("lints", "profile", "test", "bench"):
-        merged = _with_key_of(base, merged, key)
-    for key, inner in (("lib", "test"), ("lib", "doctest"), ("lib", "harness"), ("workspace", "lints")):
-        if key in merged:
-            merged = {**merged, key: _with_key_of(_table(base, key), _table(merged, key), inner)}
-    return merged
-
-
-def _merged_sections(base: Values, head: Values) -> Values:
-    merged = {name: section for name, section in head.items() if name.startswith(_PACKAGING_SECTIONS)}
-    merged |= {name: section for name, section in base.items() if not name.startswith(_PACKAGING_SECTIONS)}
-    entry_points = "options.entry_points"
-    if entry_points in merged:
-        merged[entry_points] = _with_key_of(_table(base, entry_points), merged[entry_points], "pytest11")
-    return merged
-
-
-def _with_key_of(base: Mapping[str, Any], head: Mapping[str, Any], key: str) -> Values:
-    """The head with one key as the base has it, or without it; an empty table is as good as none."""
-    kept = {name: value for name, value in head.items() if name != key or base.get(key)}
-    return {**kept, key: base[key]} if base.get(key) else kept
-
-
-def _table(values: Mapping[str, Any], key: str) -> Values:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _read_json(text: str) -> Values:
@@ -116,27 +100,30 @@ def _write_json(value: Values) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _read_sections(text: str) -> Values:
+def _parser() -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None, default_section="", strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
+    return parser
+
+
+def _read_sections(text: str) -> Values:
+    parser = _parser()
     parser.read_string(text)
     return {name: dict(section) for name, section in parser.items() if name}
 
 
 def _write_sections(value: Values) -> str:
-    parser = configparser.ConfigParser(interpolation=None, default_section="")
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser = _parser()
     parser.read_dict(value)
     text = io.StringIO()
     parser.write(text)
     return text.getvalue()
 
 
-_Manifest = tuple[Callable[[str], Values], Callable[[Values, Values], Values], Callable[[Values], str]]
-MANIFESTS: Mapping[str, _Manifest] = {
-    "pyproject.toml": (tomllib.loads, _merged_pyproject, tomli_w.dumps),
-    "Cargo.toml": (tomllib.loads, _merged_cargo, tomli_w.dumps),
-    "package.json": (_read_json, _merged_package, _write_json),
-    "setup.cfg": (_read_sections, _merged_sections, _write_sections),
+MANIFESTS: Mapping[str, tuple[Callable[[str], Values], Callable[[Values], str]]] = {
+    "pyproject.toml": (tomllib.loads, tomli_w.dumps),
+    "Cargo.toml": (tomllib.loads, tomli_w.dumps),
+    "package.json": (_read_json, _write_json),
+    "setup.cfg": (_read_sections, _write_sections),
 }
-"""How each is read, merged and written."""
+"""How each is read and written."""

@@ -28,7 +28,8 @@ _NAMES = re.compile(
     | \.golangci\.(?:ya?ml|toml|json) | staticcheck\.conf | go\.work
     | pom\.xml | build\.gradle(?:\.kts)? | settings\.gradle(?:\.kts)? | gradle\.properties
     | \.rspec | \.rubocop(?:_todo)?\.yml | \.simplecov | Rakefile
-    | phpunit\.xml(?:\.dist)? | phpstan\.neon(?:\.dist)? | .*\.runsettings | Directory\.Build\.(?:props|targets) | CTestCustom\.cmake
+    | phpunit\.xml(?:\.dist)? | phpstan\.neon(?:\.dist)? | .*\.runsettings
+    | Directory\.Build\.(?:props|targets) | CTestCustom\.cmake
     | (?:GNU)?[Mm]akefile | .*\.mk | [Jj]ustfile | Taskfile\.ya?ml
     | \.gitattributes | \.gitmodules | \.envrc | codecov\.ya?ml | \.codecov\.ya?ml
     | \.gitlab-ci\.ya?ml | azure-pipelines\.ya?ml | bitbucket-pipelines\.yml | \.travis\.yml | Jenkinsfile
@@ -73,6 +74,10 @@ _BY_NAME = re.compile(
 def is_trust_root(path: str) -> bool:
     name = posixpath.basename(path)
     return name in _LOCKS or bool(_NAMES.fullmatch(name) or _PATHS.fullmatch(path))
+
+
+def is_lock(path: str) -> bool:
+    return posixpath.basename(path) in _LOCKS
 
 
 def restored(path: str, base: bytes | None, head: bytes | None) -> bytes | None:
