@@ -13,8 +13,10 @@ from journeyman.work_orders.lifecycle import (
     conclude,
     pull_request_actions,
     statuses_allowing,
+    verification_of_head,
 )
-from journeyman.work_orders.order import PullRequestState, Status
+from journeyman.work_orders.order import PullRequestState, Status, Verification
+from tests.verification.evidences import an_evidence
 from tests.work_orders.orders import an_order
 
 
@@ -125,3 +127,33 @@ def test_an_order_without_a_pull_request_has_none_to_merge() -> None:
 def test_an_action_that_is_allowed_leads_to_a_status_that_may_follow(action: Action, to: Status) -> None:
     for status in statuses_allowing(action):
         assert advance(status, to) == to
+
+
+_OWN = ".journeyman/wo-1a2b3c4d/test_results.json"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "passed", "changed", "counts_as"),
+    [
+        ("passed", True, [], "passed"),
+        ("passed", True, [_OWN], "passed"),
+        ("passed", True, [_OWN, "adder.py"], "outdated"),
+        ("passed", True, [".journeyman/wo-other000/plan.md"], "outdated"),
+        ("passed", True, [".journeyman/environment.yaml"], "outdated"),
+        ("passed", False, [], "none"),
+        ("passed", None, [], "none"),
+        ("failed", False, [], "failed"),
+        ("failed", False, ["adder.py"], "outdated"),
+        ("none", None, ["adder.py"], "none"),
+        ("outdated", True, [], "outdated"),
+    ],
+)
+def test_a_verdict_counts_for_the_commit_that_was_checked_and_no_other(
+    claimed: Verification, passed: bool | None, changed: list[str], counts_as: Verification
+) -> None:
+    assert verification_of_head(claimed, an_evidence(passed=passed), changed) == counts_as
+
+
+@pytest.mark.parametrize("claimed", ["passed", "failed"])
+def test_a_verdict_without_evidence_counts_for_nothing(claimed: Verification) -> None:
+    assert verification_of_head(claimed, None, []) == "none"

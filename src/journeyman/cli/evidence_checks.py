@@ -146,7 +146,7 @@ async def _first_valid(
         if examined.is_valid:
             return examined
         refused = refused or examined
-    nothing = EvidenceFinding("signature", "bad", f"the branch of {commit} carries no evidence")
+    nothing = EvidenceFinding("commit", "bad", f"the branch of {commit} carries no evidence")
     return refused or Examined(None, [nothing])
 
 

@@ -1,8 +1,8 @@
 """Run an order's checks on its base commit, so that old failures are not taken for new ones.
 
 What was measured is kept for all orders that start from the same files in the same environment. One run at a
-time for each base commit: orders that start together, and verification that comes while the base is still being
-measured, wait for it and find its results.
+time for each base commit: orders that start together, and a verification that comes while the base is still
+being measured, wait for it and find its results.
 
 Safe to repeat because results that are kept are found.
 """

@@ -26,9 +26,10 @@ from journeyman.verification.red_to_green import (
 )
 from journeyman.verification.reports.collect import can_select
 from journeyman.verification.run import CheckResult, run_checks
+from journeyman.verification.tampering.apart import find_tampering_apart
+from journeyman.verification.tampering.changed_file import ChangedFile
 from journeyman.verification.tampering.findings import Finding
 from journeyman.verification.tampering.gather import gather_changes
-from journeyman.verification.tampering.report import ChangedFile, find_tampering
 from journeyman.verification.test_files import is_test_file
 from journeyman.verification.trust_roots import restored_files, settle
 from journeyman.verification.verdict import Verdict, against_base, judge, single_outcomes
@@ -51,18 +52,16 @@ class _Plan:
     checks: Sequence[Check]
     code: CodeUnderTest
     files: Sequence[ChangedFile]
+    test_files: Sequence[str]
+    """Those that the change touches."""
     base: Mapping[str, CheckResult]
-
-    @property
-    def test_files(self) -> list[str]:
-        return [file.path for file in self.files if is_test_file(file.path)]
 
 
 async def prove(context: StepContext, commit_sha: str) -> Proof:
     plan = await _plan(context, commit_sha)
     results = await _check_head(context, plan)
     verdict = judge(results)
-    findings = find_tampering(
+    findings = await find_tampering_apart(
         plan.files,
         collected_on_base=_collected(plan.base.values()),
         collected_on_head=_collected(results),
@@ -86,6 +85,7 @@ async def _plan(context: StepContext, commit_sha: str) -> _Plan:
         checks=checks,
         code=code_under_test(base.project, head.project, changed=changed, diff=diff),
         files=await gather_changes(mirror, base_sha, commit_sha),
+        test_files=[path for path in changed if is_test_file(path)],
         base=await measure_base(context.sandboxes, checks),
     )
 

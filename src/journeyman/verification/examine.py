@@ -116,7 +116,7 @@ async def _head_finding(repository: Mirror, statement: Statement, commit: str) -
     changed = await repository.changed_paths(checked, commit)
     others = [path for path in changed if not is_own_record(statement.facts.agent_work_order_id, path)]
     if others:
-        detail = f"it is about {checked}, and {commit} differs from that in {len(others)} files"
+        detail = f"it is about {checked}; {commit} has other files, such as {others[0]}"
         return EvidenceFinding("head", "bad", detail)
     since = "" if commit == checked else ", from which it differs in the order's own records alone"
     return EvidenceFinding("head", "good", f"it is about {checked}{since}")

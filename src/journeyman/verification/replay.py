@@ -139,7 +139,7 @@ def _counts(result: CheckResult) -> dict[str, int] | None:
 
 def _words(exit_code: int | None, tests: dict[str, int] | None) -> str:
     ended = "did not end" if exit_code is None else f"exit code {exit_code}"
-    counted = ", ".join(f"{number} {word}" for word, number in (tests or {}).items())
+    counted = ", ".join(f"{tests[word]} {word}" for word in ("passed", "failed", "skipped")) if tests else ""
     return f"{ended}, {counted}" if counted else ended
 
 

@@ -46,7 +46,7 @@ async def gather_changes(mirror: Mirror, base: str, head: str) -> list[ChangedFi
     sizes = await _sizes(
         mirror, {blob for one in changes for blob in (one.base, one.head) if blob is not None}
     )
-    readable, total = [], 0
+    readable, total = list[_Change](), 0
     for one in changes:
         both = [sizes[blob] for blob in (one.base, one.head) if blob is not None]
         if len(readable) < MAX_FILES and max(both) <= MAX_BYTES and total + sum(both) <= MAX_TOTAL_BYTES:
