@@ -18,6 +18,8 @@ PATH_VALUES = {
     "job_id": "wo-00000000",
     "number": "1",
     "step": "build",
+    "attempt": "7777",
+    "check": "pytest",
 }
 
 

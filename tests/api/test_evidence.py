@@ -38,6 +38,18 @@ async def test_a_record_has_the_fields_of_the_contract(api: Api, order_id: str) 
     assert open_envelope(read_envelope(json.dumps(record["statement"]).encode()), KNOWN)
 
 
+async def test_records_of_earlier_versions_are_shown_as_far_as_they_go(api: Api, order_id: str) -> None:
+    old = {"name": "pytest", "status": "failed", "command": ["python", "-m", "pytest"], "failing": ["a", "b"]}
+    await api.services.orders.evidence.save(
+        an_evidence(agent_work_order_id=order_id, checks=[old], passed=None, tree_sha=None)
+    )
+    [record] = (await api.client.get(f"{ORDERS}/{order_id}/evidence")).json()["evidence"]
+    assert (record["outcome"], record["tree_sha"], record["statement"]) == ("none", None, None)
+    [check] = record["checks"]
+    assert (check["outcome"], check["command"], check["failing"]) == ("failed", "python -m pytest", "a\nb")
+    assert (check["tests"], check["flaky"], check["output"]) == (None, [], "")
+
+
 @pytest.mark.parametrize("name", ["pytest", "api: go test ./...", "a/b/../c", "ünï ⚙", "100%"])
 async def test_the_full_output_is_text_that_no_browser_runs(api: Api, order_id: str, name: str) -> None:
     evidence = an_evidence(agent_work_order_id=order_id, checks=[a_check(name)])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from securesystemslib.dsse import Envelope as ForeignEnvelope
 from securesystemslib.exceptions import VerificationError
-from securesystemslib.signer import SSlibKey
+from securesystemslib.signer._key import SSlibKey
 
 from journeyman.access.signing import EvidenceKey
 from journeyman.errors import InvalidEvidence

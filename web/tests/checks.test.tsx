@@ -88,3 +88,12 @@ it.each([
   panel({ ...passing, status: undefined, outcome });
   expect(await screen.findByText(word)).toBeTruthy();
 });
+
+it("signed evidence of an attempt is a file to download", async () => {
+  const signed = { ...record(passing, true), statement: { payload: "" } };
+  renderWith(<ChecksPanel order={order()} story={EMPTY} />, {
+    [`GET ${BASE}/evidence`]: { evidence: [signed] },
+  });
+  const link = await screen.findByRole("link", { name: "Signed evidence" });
+  expect(link.getAttribute("href")).toBe(`${BASE}/evidence/1/statement?round=1&step=verify`);
+});

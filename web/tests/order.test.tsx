@@ -173,6 +173,22 @@ it("the head says what a running order is at, which provider's model it uses, an
   expect(screen.getByText("Running · testing")).toBeTruthy();
 });
 
+it.each([
+  [{ status: "completed", verification: "outdated" }, "Changed since it was checked"],
+  [{ status: "completed", verification: "passed" }, "Checks passed"],
+  [{ status: "completed", verification: "none" }, "No checks run"],
+  [{ status: "running", verification: "none" }, null],
+] as [Partial<Order>, string | null][])(
+  "the header says in words what the checks show: %o",
+  (fields, words) => {
+    renderWith(<Header order={order(fields)} story={EMPTY} />, {
+      "GET /api/models": { models: [], default_model: null },
+    });
+    if (words) expect(screen.getByText(words)).toBeTruthy();
+    else expect(screen.queryByText("No checks run")).toBeNull();
+  },
+);
+
 it("the buttons are those that the server allows, whatever the status", () => {
   const buttons = (fields: Partial<Order>) => {
     const { unmount } = renderWith(<Controls order={order(fields)} />);

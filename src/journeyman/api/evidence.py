@@ -18,8 +18,9 @@ from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
 from journeyman.errors import NotFound
 from journeyman.verification.envelope import MEDIA_TYPE
+from journeyman.verification.faults.fault import Who
 from journeyman.verification.records import outcome_of
-from journeyman.verification.statement import Outcome, outcome_word
+from journeyman.verification.statement import EvidenceOutcome, outcome_word
 from journeyman.work_orders.order import Evidence
 
 router = APIRouter(tags=["evidence"])
@@ -31,6 +32,15 @@ _INERT = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-T
 
 class _Shown(BaseModel):
     model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class CheckFault(_Shown):
+    """What a check's environment lacks."""
+
+    what: str
+    remedy: str
+    who: Who
+    command: str
 
 
 class CheckRecord(_Shown):
@@ -46,7 +56,7 @@ class CheckRecord(_Shown):
     old_failures: list[str] = []
     fixed: list[str] = []
     flaky: list[str] = []
-    faults: list[dict[str, Any]] = []
+    faults: list[CheckFault] = []
     exit_code: int | None = None
     duration_seconds: float = 0.0
     failing: str = ""
@@ -55,8 +65,11 @@ class CheckRecord(_Shown):
 
     @classmethod
     def of(cls, check: dict[str, Any]) -> Self:
-        """Records of earlier versions lack some fields, and say `status` for the outcome."""
+        """Records of earlier versions lack fields, say `status` for the outcome, and have lists of words."""
         known = {name: value for name, value in check.items() if value is not None}
+        for name, between in (("command", " "), ("failing", "\n")):
+            if isinstance(known.get(name), list):
+                known[name] = between.join(known[name])
         return cls.model_validate({**known, "outcome": outcome_of(check)})
 
 
@@ -68,7 +81,7 @@ class EvidenceRecord(_Shown):
     tree_sha: str | None
     base_commit_sha: str | None
     passed: bool | None
-    outcome: Outcome
+    outcome: EvidenceOutcome
     checks: list[CheckRecord]
     red_to_green: list[dict[str, Any]]
     tampering: list[dict[str, Any]]
@@ -123,7 +136,7 @@ class SigningKeyList(_Shown):
     keys: list[SigningKey]
 
 
-Attempt = Annotated[int, Path(ge=1, le=1_000_000), InDigits]
+AttemptNumber = Annotated[int, Path(ge=1, le=1_000_000), InDigits]
 
 
 @router.get(_OF_ORDER)
@@ -140,7 +153,7 @@ async def evidence(order: Order, services: Given) -> EvidenceRecords:
     responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}},
 )
 async def statement(
-    order: Order, attempt: Attempt, query: Annotated[AttemptQuery, Query()], services: Given
+    order: Order, attempt: AttemptNumber, query: Annotated[AttemptQuery, Query()], services: Given
 ) -> Response:
     """The signed evidence of an attempt, as a file for `jm evidence verify`."""
     found = _attempt(await services.orders.evidence.of_order(order.agent_work_order_id), attempt, query)
@@ -157,7 +170,7 @@ async def statement(
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def output(
-    order: Order, attempt: Attempt, check: str, query: Annotated[AttemptQuery, Query()], services: Given
+    order: Order, attempt: AttemptNumber, check: str, query: Annotated[AttemptQuery, Query()], services: Given
 ) -> Response:
     """Everything that a check printed; where that was more than a sandbox may print, without the middle."""
     of_order = await services.orders.evidence.of_order(order.agent_work_order_id)

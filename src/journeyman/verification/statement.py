@@ -31,7 +31,7 @@ _MOST_FINDINGS = 200
 _NAME_CHARACTERS = 300
 _DECIDING = ("build", "test")
 
-Outcome = Literal["passed", "failed", "none"]
+EvidenceOutcome = Literal["passed", "failed", "none"]
 Result = Literal["PASSED", "WARNED", "FAILED"]
 _Sha = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -81,7 +81,7 @@ class NameList(_Part):
     """Of the canonical JSON of all names, sorted; the statement itself lists only the first of many."""
 
 
-class EnvironmentFacts(_Part):
+class EnvironmentRecord(_Part):
     layer: str | None = None
     image: str | None = None
     isolation: str | None = None
@@ -96,12 +96,12 @@ class EvidenceFacts(_Part):
     round: int
     step: str
     attempt: int
-    outcome: Outcome
+    outcome: EvidenceOutcome
     """`none`: nothing could be shown either way."""
     summary: str
     created_at: datetime
     base: GitDigest
-    environment: EnvironmentFacts
+    environment: EnvironmentRecord
     checks: list[CheckFacts]
     tests: dict[Literal["passed", "warned", "failed"], NameList]
     red_to_green: list[dict[str, Any]] | None
@@ -225,7 +225,7 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def outcome_word(passed: bool | None) -> Outcome:
+def outcome_word(passed: bool | None) -> EvidenceOutcome:
     return "none" if passed is None else "passed" if passed else "failed"
 
 

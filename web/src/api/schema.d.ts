@@ -114,23 +114,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agent-work-orders/{agent_work_order_id}/evidence": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Evidence */
-        get: operations["evidence_api_agent_work_orders__agent_work_order_id__evidence_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/agent-work-orders/{agent_work_order_id}/pull-request": {
         parameters: {
             query?: never;
@@ -165,6 +148,83 @@ export interface paths {
          * @description Take the pull request out of draft; one that is out already stays as it is.
          */
         post: operations["mark_pull_request_ready_api_agent_work_orders__agent_work_order_id__pull_request_ready_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Evidence */
+        get: operations["evidence_api_agent_work_orders__agent_work_order_id__evidence_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/evidence/{attempt}/statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Statement
+         * @description The signed evidence of an attempt, as a file for `jm evidence verify`.
+         */
+        get: operations["statement_api_agent_work_orders__agent_work_order_id__evidence__attempt__statement_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-work-orders/{agent_work_order_id}/evidence/{attempt}/output/{check}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Output
+         * @description Everything that a check printed; where that was more than a sandbox may print, without the middle.
+         */
+        get: operations["output_api_agent_work_orders__agent_work_order_id__evidence__attempt__output__check__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evidence/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Keys
+         * @description The public keys of everything that ever signed evidence here.
+         */
+        get: operations["keys_api_evidence_keys_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1336,6 +1396,96 @@ export interface components {
              */
             duration_seconds: number;
         };
+        /**
+         * CheckFault
+         * @description What a check's environment lacks.
+         */
+        CheckFault: {
+            /** What */
+            what: string;
+            /** Remedy */
+            remedy: string;
+            /**
+             * Who
+             * @enum {string}
+             */
+            who: "maintainer" | "operator" | "anyone";
+            /** Command */
+            command: string;
+        };
+        /** CheckRecord */
+        CheckRecord: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @default test
+             */
+            kind: string;
+            /**
+             * Command
+             * @default
+             */
+            command: string;
+            /**
+             * Workdir
+             * @default .
+             */
+            workdir: string;
+            /** Outcome */
+            outcome: string;
+            /**
+             * Summary
+             * @default
+             */
+            summary: string;
+            /** Tests */
+            tests?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * New Failures
+             * @default []
+             */
+            new_failures: string[];
+            /**
+             * Old Failures
+             * @default []
+             */
+            old_failures: string[];
+            /**
+             * Fixed
+             * @default []
+             */
+            fixed: string[];
+            /**
+             * Flaky
+             * @default []
+             */
+            flaky: string[];
+            /**
+             * Faults
+             * @default []
+             */
+            faults: components["schemas"]["CheckFault"][];
+            /** Exit Code */
+            exit_code?: number | null;
+            /**
+             * Duration Seconds
+             * @default 0
+             */
+            duration_seconds: number;
+            /**
+             * Failing
+             * @default
+             */
+            failing: string;
+            /**
+             * Output
+             * @default
+             */
+            output: string;
+        };
         /** CheckRequest */
         CheckRequest: {
             /** Definition */
@@ -1716,12 +1866,31 @@ export interface components {
             attempt: number;
             /** Commit Sha */
             commit_sha: string;
+            /** Tree Sha */
+            tree_sha: string | null;
+            /** Base Commit Sha */
+            base_commit_sha: string | null;
             /** Passed */
             passed: boolean | null;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "none";
             /** Checks */
-            checks: {
+            checks: components["schemas"]["CheckRecord"][];
+            /** Red To Green */
+            red_to_green: {
                 [key: string]: unknown;
             }[];
+            /** Tampering */
+            tampering: {
+                [key: string]: unknown;
+            }[];
+            /** Statement */
+            statement: {
+                [key: string]: unknown;
+            } | null;
             /** Summary */
             summary: string;
             /**
@@ -2997,6 +3166,25 @@ export interface components {
              */
             commits: components["schemas"]["ProposedCommit"][];
         };
+        /** SigningKey */
+        SigningKey: {
+            /** Key Id */
+            key_id: string;
+            /** Algorithm */
+            algorithm: string;
+            /** Public Key */
+            public_key: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /** SigningKeyList */
+        SigningKeyList: {
+            /** Keys */
+            keys: components["schemas"]["SigningKey"][];
+        };
         /** Spent */
         Spent: {
             /** Days */
@@ -3720,37 +3908,6 @@ export interface operations {
             };
         };
     };
-    evidence_api_agent_work_orders__agent_work_order_id__evidence_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                agent_work_order_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EvidenceRecords"];
-                };
-            };
-            /** @description What went wrong, and what to do */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     pull_request_api_agent_work_orders__agent_work_order_id__pull_request_get: {
         parameters: {
             query?: never;
@@ -3803,6 +3960,137 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OneWorkOrder"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evidence_api_agent_work_orders__agent_work_order_id__evidence_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceRecords"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    statement_api_agent_work_orders__agent_work_order_id__evidence__attempt__statement_get: {
+        parameters: {
+            query?: {
+                round?: number;
+                step?: string;
+            };
+            header?: never;
+            path: {
+                attempt: number;
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.dsse.envelope.v1+json": Record<string, never>;
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    output_api_agent_work_orders__agent_work_order_id__evidence__attempt__output__check__get: {
+        parameters: {
+            query?: {
+                round?: number;
+                step?: string;
+            };
+            header?: never;
+            path: {
+                attempt: number;
+                check: string;
+                agent_work_order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_api_evidence_keys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKeyList"];
                 };
             };
             /** @description What went wrong, and what to do */

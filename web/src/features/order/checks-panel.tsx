@@ -6,7 +6,7 @@ import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
 import type { Story } from "@/events/story";
 import { cn } from "@/lib/cn";
 import { commit } from "@/lib/format";
-import { type Check, CheckView } from "./check-view";
+import { CheckView } from "./check-view";
 import { verdictOf } from "./panel-bar";
 import { hourAndMinute } from "./words";
 
@@ -32,7 +32,7 @@ export function ChecksPanel({ order, story }: { order: Order; story: Story }) {
         </p>
       )}
       {data.evidence.toReversed().map((record) => (
-        <Attempt key={`${record.round} ${record.step} ${record.attempt}`} record={record} />
+        <Attempt key={`${record.round} ${record.step} ${record.attempt}`} order={order} record={record} />
       ))}
     </div>
   );
@@ -44,7 +44,7 @@ const VERDICTS = {
   null: { icon: CircleDot, look: "text-muted-foreground", word: "was inconclusive" },
 };
 
-function Attempt({ record }: { record: Evidence }) {
+function Attempt({ order, record }: { order: Order; record: Evidence }) {
   const { icon: Icon, look, word } = VERDICTS[String(record.passed) as keyof typeof VERDICTS];
   return (
     <section className="rounded-lg border">
@@ -56,16 +56,26 @@ function Attempt({ record }: { record: Evidence }) {
         <span className="ml-auto text-xs text-muted-foreground">
           {commit(record.commit_sha)} · {hourAndMinute(record.created_at)}
         </span>
+        {record.statement && (
+          <a href={statementAddress(order, record)} download className="text-xs text-primary hover:underline">
+            Signed evidence
+          </a>
+        )}
       </header>
       <ul className="divide-y">
         {record.checks.map((check, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: records never change
           <li key={index} className="px-3 py-2.5">
-            <CheckView check={check as Check} />
+            <CheckView check={check} />
           </li>
         ))}
       </ul>
       {!record.checks.length && <p className="px-3 py-2.5 text-muted-foreground">{record.summary}</p>}
     </section>
   );
+}
+
+function statementAddress(order: Order, { round, step, attempt }: Evidence) {
+  const which = new URLSearchParams({ round: String(round), step });
+  return `/api/agent-work-orders/${order.agent_work_order_id}/evidence/${attempt}/statement?${which}`;
 }

@@ -13,6 +13,7 @@ import { duration, money, repositoryName } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { Controls } from "./controls";
 import { allows, useControl } from "./use-control";
+import { VerificationBadge } from "./verification-badge";
 
 type Props = { order: Order; transcript: Transcript };
 
@@ -40,6 +41,7 @@ export function Header({ order, transcript }: Props) {
             {repositoryName(order.repository_url)} · {order.git_branch_name}
           </span>
         </span>
+        <VerificationBadge order={order} />
         <Elapsed order={order} transcript={transcript} />
         <span className="tabular-nums">
           {money(order.cost_usd)}

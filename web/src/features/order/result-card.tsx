@@ -1,7 +1,7 @@
 /** The result of a finished order: changes, checks, pull request and branch. */
 
 import { useQuery } from "@tanstack/react-query";
-import { CircleCheck, CircleDashed, CircleX, FileDiff, GitBranch, GitPullRequest } from "lucide-react";
+import { FileDiff, GitBranch, GitPullRequest } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Order } from "@/api/client";
 import { evidenceQuery } from "@/api/queries";
@@ -11,6 +11,7 @@ import { plural } from "@/lib/format";
 import type { Panel } from "@/router";
 import { PullRequestActions, stateOf } from "./pull-request-actions";
 import { useStat } from "./use-stat";
+import { VERDICTS } from "./verification-badge";
 
 type Props = { order: Order; onOpen: (panel: Panel) => void };
 
@@ -51,17 +52,9 @@ export function ResultCard({ order, onOpen }: Props) {
   );
 }
 
-const VERDICTS = {
-  passed: { icon: CircleCheck, look: "text-success", word: "Checks passed" },
-  failed: { icon: CircleX, look: "text-destructive", word: "Checks failed" },
-  reviewed: { icon: CircleDashed, look: undefined, word: "Reviewed, no checks run" },
-  outdated: { icon: CircleDashed, look: "text-warning", word: "Changed since it was checked" },
-  none: { icon: CircleDashed, look: undefined, word: "No checks run" },
-} as const;
-
 function Checked({ order, onOpen }: Props) {
   const { data } = useQuery(evidenceQuery(order.agent_work_order_id));
-  const { icon, look, word } = VERDICTS[order.verification as keyof typeof VERDICTS] ?? VERDICTS.none;
+  const { icon, look, word } = VERDICTS[order.verification];
   const summary = data?.evidence.at(-1)?.summary;
   return (
     <Row icon={icon} look={look} onClick={() => onOpen("checks")}>
