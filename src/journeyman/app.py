@@ -322,6 +322,7 @@ async def replaying(settings: Settings) -> AsyncIterator[tuple[Replays, Mirrors]
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="replay-", dir=settings.home))
     own = settings.model_copy(update={"home": home})
+    _configure(own)
     sandboxes = LocalSandboxes(own)
     environments = environments_of(own, sandboxes)
     replays = Replays(
