@@ -43,6 +43,13 @@ class CheckFault(_Shown):
     command: str
 
 
+class OnBase(_Shown):
+    """The same check on the base commit."""
+
+    outcome: str
+    summary: str
+
+
 class CheckRecord(_Shown):
     name: str
     kind: str = "test"
@@ -52,10 +59,20 @@ class CheckRecord(_Shown):
     summary: str = ""
     tests: dict[str, int] | None = None
     """`passed`, `failed`, `skipped`; null where they cannot be counted."""
+    runner: str | None = None
+    """Whose report the results of single tests are from; null: only the exit code counts."""
+    base: OnBase | None = None
+    was_failing: bool = False
+    """Whether it failed on the base, too, and single tests cannot be told apart."""
     new_failures: list[str] = []
+    still_failing: list[str] = []
+    """Failed before, and the task names it."""
     old_failures: list[str] = []
     fixed: list[str] = []
     flaky: list[str] = []
+    removed: list[str] = []
+    """Ran on the base and did not on the head."""
+    newly_skipped: list[str] = []
     faults: list[CheckFault] = []
     exit_code: int | None = None
     duration_seconds: float = 0.0

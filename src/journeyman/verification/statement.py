@@ -9,7 +9,7 @@ import hashlib
 import json
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from journeyman.access.signing import EvidenceKey
 from journeyman.environments.plan import CheckKind
 from journeyman.errors import InvalidEvidence
+from journeyman.verification.compare import Comparison
 from journeyman.verification.envelope import first_mistake, seal, strict_json
 from journeyman.verification.records import outcome_of
 from journeyman.work_orders.order import CheckOutput, Evidence
@@ -30,6 +31,7 @@ _MOST_NAMES = 500
 _MOST_FINDINGS = 200
 _NAME_CHARACTERS = 300
 _DECIDING = ("build", "test")
+_COPIED = ("name", "kind", "command", "exit_code", "tests", "runner", "base")
 
 EvidenceOutcome = Literal["passed", "failed", "none"]
 Result = Literal["PASSED", "WARNED", "FAILED"]
@@ -69,10 +71,15 @@ class CheckFacts(_Part):
     duration_seconds: float
     tests: dict[str, int] | None
     output: OutputDigest | None
+    runner: str | None = None
+    base: dict[str, str] | None = None
     new_failures: list[str] = []
+    still_failing: list[str] = []
     old_failures: list[str] = []
     fixed: list[str] = []
     flaky: list[str] = []
+    removed: list[str] = []
+    newly_skipped: list[str] = []
 
 
 class NameList(_Part):
@@ -237,10 +244,10 @@ def _result(evidence: Evidence, warned: Sequence[str]) -> Result:
 
 def _check_facts(checks: Iterable[Mapping[str, Any]], outputs: Sequence[CheckOutput]) -> list[dict[str, Any]]:
     kept = {one.check_name: one for one in outputs}
-    lists = ("new_failures", "old_failures", "fixed", "flaky")
+    lists = [field.name for field in fields(Comparison)]
     return [
         {
-            **{name: check.get(name) for name in ("name", "kind", "command", "exit_code", "tests")},
+            **{name: check.get(name) for name in _COPIED},
             "workdir": check.get("workdir", "."),
             "outcome": outcome_of(check),
             "duration_seconds": check.get("duration_seconds", 0.0),

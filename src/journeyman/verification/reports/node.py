@@ -51,7 +51,7 @@ FAMILY = Family(
     prelude=_prelude,
     files=_files,
     can_select=True,
-    refusals=("--test-reporter",),
+    refusals=("The argument '--test-reporter' must match the number",),
     reads=lambda file: file.name.endswith(".jsonl") and file.name.partition(".")[0] in _RUNNERS,
     read=read_sessions,
 )

@@ -1,7 +1,8 @@
 """pytest, and unittest where the command names it: our plugin is loaded into the project's own runner.
 
-pytest takes plugins from PYTEST_PLUGINS, whatever starts it. unittest takes none, so that only a command that
-starts it in plain sight is made to start it through ours.
+pytest takes plugins from PYTEST_PLUGINS, whatever starts it; tox is asked to pass that on where the path of
+modules holds nothing but ours, since it hides the caller's from tests. unittest takes none, so that only a
+command that starts it in plain sight is made to start it through ours.
 """
 
 import json
@@ -19,13 +20,20 @@ _UNITTEST = re.compile(
     r"(\bpython[\d.]*(?: +-[bBdOsuv]+| +-[WX] *\S+)*) +"
     r"(-m +(?:unittest|django)\b|(?:[\w./-]*/)?manage\.py +test\b)"
 )
+_PRELUDE = """\
+if [ -z "$PYTHONPATH" ]; then
+  for table in testenv tool.tox.env_run_base; do
+    export TOX_OVERRIDE="${{TOX_OVERRIDE:+$TOX_OVERRIDE;}}$table.pass_env+=PYTEST_PLUGINS,PYTHONPATH"
+  done
+  unset table
+fi
+export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}{python}"
+export PYTEST_PLUGINS="${{PYTEST_PLUGINS:+$PYTEST_PLUGINS,}}journeyman_pytest"
+"""
 
 
 def _prelude(request: ReportRequest) -> str:
-    return (
-        f'export PYTHONPATH="${{PYTHONPATH:+$PYTHONPATH:}}{request.directory}/{_DIRECTORY}"\n'
-        'export PYTEST_PLUGINS="${PYTEST_PLUGINS:+$PYTEST_PLUGINS,}journeyman_pytest"\n'
-    )
+    return _PRELUDE.format(python=f"{request.directory}/{_DIRECTORY}")
 
 
 def _files(request: ReportRequest) -> Mapping[str, bytes]:
@@ -53,7 +61,7 @@ FAMILY = Family(
     files=_files,
     rewrite=_rewrite,
     can_select=True,
-    refusals=("journeyman_pytest",),
+    refusals=('Error importing plugin "journeyman_pytest"', "No module named 'journeyman_pytest'"),
     shows_code=True,
     reads=lambda file: file.name.startswith(("pytest", "unittest")) and file.name.endswith(".jsonl"),
     read=read_sessions,

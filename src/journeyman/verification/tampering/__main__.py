@@ -1,4 +1,4 @@
-"""The process that compares for `apart.py`: a question on standard input, lines of JSON on standard output."""
+"""The process that compares for `apart.py`: a question on standard input, answers as lines of JSON."""
 
 import json
 import resource

@@ -124,13 +124,15 @@ def module_locations() -> Iterator[dict[str, object]]:
 
 
 def _is_same(location: str, own: str) -> bool:
-    """Whether a module is the repository's file, or a copy with equal content."""
+    """Whether a module is a file of the repository, or a copy with equal content."""
     own = os.path.realpath(own)
-    if os.path.isfile(own):
-        return location == own or _content(location) == _content(own)
-    copy = os.path.dirname(location)
-    if copy == own:
+    if location.startswith(os.path.join(os.path.realpath(SETTINGS["workspace"]), "")) and not (
+        {"site-packages", "dist-packages"} & set(location.split(os.sep))
+    ):
         return True
+    if os.path.isfile(own):
+        return _content(location) == _content(own)
+    copy = os.path.dirname(location)
     for directory, _, files in os.walk(own):
         for file in files:
             path = os.path.join(directory, file)
