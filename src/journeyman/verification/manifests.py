@@ -81,9 +81,10 @@ def _merged(base: Values, head: Values, key: Key, is_judging: Callable[[Key], bo
         chosen = new
         if is_judging(inner):
             chosen = old
-        elif isinstance(new, dict) or (new is None and isinstance(old, dict)):
-            below = _merged(old if isinstance(old, dict) else {}, new or {}, inner, is_judging)
-            chosen = below if below or new == {} else None
+        elif isinstance(old, dict) or isinstance(new, dict):
+            above, below = (one if isinstance(one, dict) else {} for one in (old, new))
+            emptied = None if below else new
+            chosen = _merged(above, below, inner, is_judging) or emptied
         if chosen is not None:
             merged[name] = chosen
     return merged

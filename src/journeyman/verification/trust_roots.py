@@ -1,7 +1,7 @@
 """Files that decide what a check means: settings of runners and linters, scripts, locks, CI.
 
 A change that edits one of them could make any check green, so the proving run shows the base's. Where that
-makes tests fail which pass with the change's own file, a person decides; see decision 20.
+makes tests fail which pass with the change's own file, a person decides; see decision 22.
 """
 
 import posixpath

@@ -1,4 +1,4 @@
-"""The process that compares for `apart.py`: a question on standard input, answers as lines of JSON."""
+"""The process that compares for `apart.py`: a question on standard input, lines of JSON as the answer."""
 
 import json
 import resource

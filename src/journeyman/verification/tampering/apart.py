@@ -42,7 +42,8 @@ async def find_tampering_apart(
             collected_on_base=collected_on_base,
             collected_on_head=collected_on_head,
         )
-    left, hung = list(files), list[str]()
+    left = list(files)
+    hung: list[str] = []
     for _ in range(_MAX_ATTEMPTS):
         question = {
             "files": [_as_json(one) for one in left],
@@ -85,10 +86,8 @@ async def _ask(question: bytes, seconds: float) -> tuple[list[Finding] | None, s
 
 def _as_json(file: ChangedFile) -> dict[str, Any]:
     """Latin-1 gives every byte a character, and back."""
-    content = {
-        side: value and value.decode("latin-1") for side, value in (("base", file.base), ("head", file.head))
-    }
-    return {"path": file.path, "is_complete": file.is_complete, **content}
+    base, head = (one.decode("latin-1") if one is not None else None for one in (file.base, file.head))
+    return {"path": file.path, "is_complete": file.is_complete, "base": base, "head": head}
 
 
 def _finding(answer: dict[str, Any]) -> Finding:

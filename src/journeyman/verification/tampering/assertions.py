@@ -41,13 +41,13 @@ class Assertion:
 _EXACT = re.compile(
     r"(?:to|deep|strict|deepstrict|is|list|dict|set|tuple|sequence|multiline|array|iterable|json|contain)*"
     r"(?:equals?|eq|eql|equalto|equalvalues|same|be|bewithin|exactly|none|null|nil|undefined|nullvalue)"
-    r"|(?:tohavebeen|have_?been)?(?:last|nth)?called(?:once)?(?:with|times)|tomatch(?:inline)?snapshot|elementsmatch"
+    r"|(?:tohavebeen|tobe)?(?:last|nth)?called(?:once)?(?:with|times)|tomatch(?:inline)?snapshot|elementsmatch"
     r"|raisesregex|equalerror|raises_with_message"
 )
 _LOOSE = re.compile(
     r"true|false|istrue|isfalse|ok|t|tobetruthy|tobefalsy|tobedefined|truthy|falsy|defined|exists?"
     r"|is_?not_?(?:none|null|nil)|not(?:null|nil|empty|none)|nottobe(?:null|undefined)|is_?instance|instance_?of"
-    r"|isinstanceof|tobeinstanceof|tobetypeof|tohavebeencalled|called|no_?error|doesnotthrow|nottothrow|error"
+    r"|isinstanceof|tobeinstanceof|tobetypeof|tohavebeencalled|tobecalled|called|no_?error|doesnotthrow|nottothrow|error"
 )
 _ANYTHING = re.compile(
     r"\b(?:ANY|expect \. (?:any|anything|objectContaining|stringContaining|arrayContaining)|mock \. ANY"
@@ -89,8 +89,16 @@ def by_condition(
         )
         if operator == "!=" and any(one in _NOTHING for one in operands):
             strength = Strength.LOOSE
+        elif _is_negated_call(condition):
+            strength = Strength.EXACT
     shown = f"if {text(condition)}: {text(node)}" if fails else text(node)
     return Assertion(normal(node), operands, f"{matcher} {operator}".strip(), strength, lines(node), shown)
+
+
+def _is_negated_call(condition: "Node") -> bool:
+    """`!reflect.DeepEqual(got, want)`, which is `got != want`."""
+    called = field(condition, "operand") if text(condition).startswith("!") else None
+    return len(named(field(called, "arguments"))) > 1
 
 
 def by_comparison(node: "Node", operands: tuple[str, ...], operator: str, *, matcher: str) -> Assertion:
@@ -106,8 +114,10 @@ def by_comparison(node: "Node", operands: tuple[str, ...], operator: str, *, mat
 def _condition(node: "Node", depth: int) -> tuple[tuple[str, ...], str, Strength]:
     while node.type in ("parenthesized_expression", "parenthesized_statements") and named(node):
         node = named(node)[0]
-    if is_literal(node) or (node.type == "tuple" and named(node)):
-        # A tuple is what `assert (x == 1, "message")` is: never false.
+    if node.type == "tuple" and named(node) and depth < _MAX_DEPTH:
+        # What `assert (x == 1, "message")` holds: never false.
+        return _condition(named(node)[0], depth + 1)[0], "", Strength.VACUOUS
+    if is_literal(node):
         is_false = node.type in ("false", *_NOTHING) or text(node) == "0"
         return (text(node),), "", Strength.PARTIAL if is_false else Strength.VACUOUS
     left, operator, right = _comparison(node)

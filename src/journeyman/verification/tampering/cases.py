@@ -59,6 +59,11 @@ class Case:
         return text(self.node)
 
     @cached_property
+    def content(self) -> tuple[str, str, str, int | None]:
+        """All of it but its name."""
+        return text(self.body or self.node), self.marks, self.skipped, self.rows
+
+    @cached_property
     def lines(self) -> tuple[int, int]:
         return lines(self.node)
 
@@ -87,7 +92,7 @@ def read_behaviour(node: "Node", language: Language) -> Behaviour:
             if is_swallowed:
                 assertion = replace(assertion, strength=Strength.VACUOUS)
             found.assertions.append(assertion)
-        elif name := language.called(node):
+        if name := language.called(node):
             found.calls.append(name)
             if not found.skipped and language.skips(node):
                 found = replace(found, skipped=text(node))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(
     rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|VITEST|NODE_ENV|sys\.modules|_MEIPASS"
-    rb"|GITHUB_ACTIONS|GITLAB_CI|\bCI\b|testing\.Testing|test\.v|cfg!?\s*\(|_exit|abort|exit"
+    rb"|GITHUB_ACTIONS|GITLAB_CI|\bCI\b|testing\.Testing|test\.v|cfg!?\s*\(|_exit|abort|[eE]xit"
 )
 _RUNNERS = frozenset(
     {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER", "JEST_WORKER_ID", "VITEST", "test.v"}
@@ -84,8 +84,8 @@ def _exit(node: "Node", *, is_test: bool) -> _Mark | None:
     function = _function(node)
     if function in _HARD_EXITS:
         return "process_exit_added", "ask", "The process is ended at once, whatever the tests say"
-    if function not in _EXITS:
-        return None
+    if function not in _EXITS or (function == "os.Exit" and normal(field(node, "arguments")) != "( 0 )"):
+        return None  # `os.Exit(m.Run())` is how Go reports
     if is_test:
         return "process_exit_added", "ask", "A test ends the process that reports"
     return ("process_exit_added", "notice", "The process is ended") if function == "process.exit" else None

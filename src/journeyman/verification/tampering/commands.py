@@ -24,7 +24,8 @@ _MARKS: tuple[tuple[TamperKind, str, re.Pattern[str]], ...] = (
         "tests are left out",
         re.compile(
             r"--deselect\b|--ignore(?:-glob)?[= ]|(?<![\w-])-k[ =]|(?<![\w-])-m ?[\"']?not "
-            r"|--testPathIgnorePatterns|--testNamePattern|--grep\b|(?<![\w-])-skip[ =]|--skip\b|(?<![\w-])-run[ =]|--exclude\b|--lf\b"
+            r"|--testPathIgnorePatterns|--testNamePattern|--grep\b|(?<![\w-])-skip[ =]|--skip\b"
+            r"|(?<![\w-])-run[ =]|--exclude\b|--lf\b"
         ),
     ),
     (
@@ -35,11 +36,16 @@ _MARKS: tuple[tuple[TamperKind, str, re.Pattern[str]], ...] = (
 )
 _FLOORS = re.compile(r"--(?:cov-fail-under|fail-under|min-coverage|coverage-threshold)[= ]([\d.]+)")
 _CEILINGS = re.compile(r"--max-warnings[= ](\d+)")
-CHECKS = re.compile(
+_CHECKS = re.compile(
     r"\b(?:pytest|unittest|tox|nox|ruff|flake8|mypy|pyright|pylint|coverage|jest|vitest|mocha|ava|eslint|tsc|biome"
     r"|prettier|cypress|playwright|clippy|nextest|golangci-lint|staticcheck|rspec|rubocop|phpunit|ctest|vet"
     r"|tests?|lint|typecheck|checks?|verify)\b"
 )
+_CHORES = re.compile(
+    r"[-@]*(?:sudo )?(?:mv|mkdir|find|cp|rm|cat|cd|printf|export|curl|wget|tar|git|\w+ *[:?+]?=|"
+    r"(?:python -m )?(?:pip|npm|go|cargo|apt|apt-get|yarn|pnpm|gem|brew) (?:install|get|ci|add|i)\b)"
+)
+"""Commands that only name a check, or put its tools into place."""
 
 
 def judge_command(base: str, head: str) -> Iterator[tuple[TamperKind, str]]:
@@ -57,7 +63,8 @@ def judge_command(base: str, head: str) -> Iterator[tuple[TamperKind, str]]:
 
 
 def runs_check(command: str) -> bool:
-    return bool(CHECKS.search(command[:MAX_LINE]))
+    command = command[:MAX_LINE]
+    return bool(_CHECKS.search(command)) and not _CHORES.match(command)
 
 
 def _number(pattern: re.Pattern[str], command: str) -> float | None:

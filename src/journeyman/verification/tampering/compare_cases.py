@@ -9,7 +9,12 @@ from journeyman.verification.tampering.assertions import Assertion, Strength
 from journeyman.verification.tampering.cases import is_empty
 from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
 from journeyman.verification.tampering.matching import Matching, PlacedCase, match
+from journeyman.verification.tampering.paths import holds_tests
 from journeyman.verification.tampering.sources import Source
+
+_CONSTANT = re.compile(
+    r"|[Tt]rue|[Ff]alse|None|null|nil|undefined|-? ?[\d.]\S*|([\"']).*\1|`[^$]*`", re.DOTALL
+)
 
 
 class Side(NamedTuple):
@@ -25,6 +30,7 @@ def compare_cases(base: Sequence[Source], head: Sequence[Source]) -> tuple[list[
     for old, new in matching.pairs:
         before, after = sources["base", old.path], sources["head", new.path]
         found += _compare(Side(before, old), Side(after, new))
+    found += _helpers(base, head)
     found += _removed(matching, head)
     for one in matching.new:
         found += _new(Side(sources["head", one.path], one))
@@ -38,15 +44,34 @@ def _placed(sources: Sequence[Source]) -> list[PlacedCase]:
     ]
 
 
+def _helpers(base: Sequence[Source], head: Sequence[Source]) -> Iterator[Finding]:
+    """Functions beside the tests in which they make their assertions."""
+    after = {source.path: source for source in head}
+    for before in base:
+        source = after.get(before.path)
+        if source is None or not holds_tests(before.path):
+            continue
+        for name, old in before.helpers.items():
+            new = source.helpers.get(name)
+            if new is not None and new.text != old.text:
+                sides = (
+                    Side(one, PlacedCase(path=one.path, case=case, language=one.language))
+                    for one, case in ((before, old), (source, new))
+                )
+                yield from _compare_assertions(*sides)
+
+
 def _removed(matching: Matching, head: Sequence[Source]) -> Iterator[Finding]:
     """A test whose assertions are all made by tests that are new or changed was merged into them."""
     if not matching.gone:
         return
     unchanged = {old.case.text for old, _ in matching.pairs}
     made: Counter[str] = Counter()
+    paths = {one.path for one in matching.gone}
     for source in head:
+        is_run = source.path in paths or source.language.is_collected(source.path)
         for case in source.cases:
-            if case.text not in unchanged:
+            if is_run and case.text not in unchanged:
                 made.update(one.text for one in source.behaviour(case).assertions)
     for one in matching.gone:
         source = Source(one.path, one.language, one.case.node)
@@ -74,7 +99,7 @@ def _new(side: Side) -> Iterator[Finding]:
 
 def _compare(before: Side, after: Side) -> Iterator[Finding]:
     old, new = before.placed.case, after.placed.case
-    if (old.text, old.marks, old.skipped) == (new.text, new.marks, new.skipped):
+    if old.content == new.content:
         return
     if new.is_focused and not old.is_focused:
         yield _focused(after.placed)
@@ -99,6 +124,12 @@ def _compare_behaviour(before: Side, after: Side) -> Iterator[Finding]:
     if is_empty(case, after.source.language) and not was_empty:
         yield _finding("test_emptied", after.placed, f"The test {quoted(case.name)} does nothing any more.")
         return
+    yield from _compare_assertions(before, after)
+
+
+def _compare_assertions(before: Side, after: Side) -> Iterator[Finding]:
+    case = after.placed.case
+    old, new = before.source.behaviour(before.placed.case), after.source.behaviour(case)
     gone, added = _difference(old.assertions, new.assertions)
     yield from _changed(gone, added, after.placed)
     helped_before, helped = before.source.assertions_called(old), after.source.assertions_called(new)
@@ -151,10 +182,7 @@ def _is_about_the_same(a: Assertion, b: Assertion) -> bool:
     if a.text == b.text:
         return True
     shared = set(a.operands) & set(b.operands)
-    return any(not one[:1].isdigit() and one[:1] not in "'\"" and one not in _CONSTANTS for one in shared)
-
-
-_CONSTANTS = frozenset({"", "True", "False", "None", "true", "false", "null", "nil", "undefined"})
+    return any(not _CONSTANT.fullmatch(one) for one in shared)
 
 
 def _focused(placed: PlacedCase) -> Finding:

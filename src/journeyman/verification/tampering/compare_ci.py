@@ -33,6 +33,9 @@ def is_pipeline(path: str) -> bool:
 
 
 def compare_pipelines(path: str, base: Values, head: Values) -> Iterator[Finding]:
+    if not head:
+        yield _asked("ci_changed", path, None, "The pipeline is removed.")
+        return
     found = [*_missing_jobs(path, base, head), *_forgiven(path, base, head), *_commands(path, base, head)]
     yield from found
     if not found:
@@ -96,7 +99,7 @@ def _commands(path: str, base: Values, head: Values) -> Iterator[Finding]:
     for line, number in added:
         for kind, meaning in judge_command(_nearest(line, gone), line):
             yield _asked(kind, path, number, f"In a command of the pipeline {meaning}: {quoted(line)}.")
-    lost = [line for line in gone.elements() if runs_check(line)]
+    lost = [line for line in gone if runs_check(line)]
     found = [line for line, _ in added if runs_check(line)]
     for line in lost[len(found) :]:
         yield _asked("ci_changed", path, None, f"The pipeline no longer runs {quoted(line)}.")

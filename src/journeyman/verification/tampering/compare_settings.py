@@ -24,7 +24,7 @@ _IGNORES = re.compile(
     r"|filterwarnings"
 )
 _SELECTS = re.compile(
-    r"select|enable|testpaths|python_(?:files|classes|functions)|testmatch|include|files|plugins|extends|spec"
+    r"select|enable|testpaths|python_(?:files|classes|functions)|test_?match|include|files|plugins|extends|spec"
     r"|required|rules|reporters"
 )
 _STRICT = re.compile(
@@ -32,7 +32,7 @@ _STRICT = re.compile(
     r"|check_?(?:untyped|coverage|js)|error_?on|fail_?on|bail|xfail_strict|show_error|branch$|^all$|enforce|deny|forbid"
 )
 _LENIENT = re.compile(
-    r"ignore_?(?:errors|missing)|pass_?with_?no_?tests|skip_?lib_?check|allow_|follow_imports_for_stubs|no_?emit_?on"
+    r"ignore_?(?:errors|missing)|pass_?with_?no_?tests|skip_?lib_?check|allow_(?:un|any|redef|empty|incomplete)|follow_imports_for_stubs|no_?emit_?on"
     r"|continue_?on|suppress|implicit_(?:optional|reexport)|no_?check|isolated_?modules"
 )
 _OPTIONS = re.compile(r"addopts|args|options|command|script|flags|extra")
@@ -59,10 +59,11 @@ class Change(NamedTuple):
 
 
 def compare_settings(path: str, base: Values, head: Values) -> Iterator[Finding]:
+    moved = _moved(base, head)
     changes = [
         change
         for key in [*head, *(key for key in base if key not in head)]
-        if _content(base.get(key)) != _content(head.get(key))
+        if _content(base.get(key)) != _content(head.get(key)) and key not in moved
         for change in _judged(key, base.get(key), head.get(key))
     ]
     for one in changes:
@@ -74,6 +75,13 @@ def compare_settings(path: str, base: Values, head: Values) -> Iterator[Finding]
         more = f" and {len(others) - 8} more" if len(others) > 8 else ""
         first = others[0]._replace(detail=f"Settings of the checks are different: {names}{more}.")
         yield _finding(path, first)
+
+
+def _moved(base: Values, head: Values) -> frozenset[Key]:
+    """Keys of one side whose value the other side has under the same name in another table."""
+    gone = {(key[-1], _content(base[key])): key for key in base if key not in head}
+    added = {(key[-1], _content(head[key])): key for key in head if key not in base}
+    return frozenset(key for same in gone.keys() & added.keys() for key in (gone[same], added[same]))
 
 
 def _content(value: Value | None) -> tuple[str, frozenset[str] | None] | None:

@@ -1,5 +1,6 @@
 """The files of a change that matter here, read from the mirror's objects: nothing is checked out."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from journeyman.git.commit_files import ListedFile, read_files
@@ -13,8 +14,8 @@ from journeyman.verification.tampering.startup_hooks import is_startup_hook
 from journeyman.verification.tampering.syntax import MAX_BYTES, grammar_of
 from journeyman.verification.trust_roots import is_trust_root
 
-MAX_FILES = 3_000
-MAX_TOTAL_BYTES = 60_000_000
+MAX_FILES = 1_500
+MAX_TOTAL_BYTES = 15_000_000
 _FILE_MODES = (b"100644", b"100755", b"120000")
 _LISTING_BYTES = 50_000_000
 
@@ -37,7 +38,8 @@ async def gather_changes(mirror: Mirror, base: str, head: str) -> list[ChangedFi
     """Files that differ between two commits. What is too large, or beyond what is read of one change, is
     listed without its contents."""
     listing = await git(
-        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", checked_commit(base), checked_commit(head), "--",
+        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
+        checked_commit(base), checked_commit(head), "--",
         git_dir=mirror.path, limit=_LISTING_BYTES,
     )  # fmt: skip
     changes = [one for one in _changes(listing) if matters(one.path)]
@@ -46,11 +48,12 @@ async def gather_changes(mirror: Mirror, base: str, head: str) -> list[ChangedFi
     sizes = await _sizes(
         mirror, {blob for one in changes for blob in (one.base, one.head) if blob is not None}
     )
-    readable, total = list[_Change](), 0
+    readable: set[_Change] = set()
+    total = 0
     for one in changes:
         both = [sizes[blob] for blob in (one.base, one.head) if blob is not None]
         if len(readable) < MAX_FILES and max(both) <= MAX_BYTES and total + sum(both) <= MAX_TOTAL_BYTES:
-            readable.append(one)
+            readable.add(one)
             total += sum(both)
     contents = await _contents(mirror, readable, sizes)
     return [_changed_file(one, contents if one in readable else None) for one in changes]
@@ -81,7 +84,7 @@ async def _sizes(mirror: Mirror, blobs: set[str]) -> dict[str, int]:
     return {blob: int(size) for blob, size in (line.split() for line in answer.decode().splitlines())}
 
 
-async def _contents(mirror: Mirror, changes: list[_Change], sizes: dict[str, int]) -> dict[str, bytes]:
+async def _contents(mirror: Mirror, changes: Collection[_Change], sizes: dict[str, int]) -> dict[str, bytes]:
     blobs = sorted({blob for one in changes for blob in (one.base, one.head) if blob is not None})
     listed = [ListedFile(path="", blob=blob, size=sizes[blob], is_link=False) for blob in blobs]
     return dict(zip(blobs, await read_files(mirror, listed), strict=True))

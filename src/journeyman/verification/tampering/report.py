@@ -22,6 +22,7 @@ from journeyman.verification.tampering.compare_scripts import (
 )
 from journeyman.verification.tampering.compare_settings import compare_settings
 from journeyman.verification.tampering.findings import Finding, quoted
+from journeyman.verification.tampering.paths import holds_tests
 from journeyman.verification.tampering.settings_values import Values, read_values
 from journeyman.verification.tampering.snapshots import compare_snapshots, is_snapshot
 from journeyman.verification.tampering.sources import Source, read_source
@@ -31,11 +32,6 @@ from journeyman.verification.trust_roots import is_lock, is_trust_root, restored
 
 __all__ = ["ChangedFile", "find_tampering"]
 
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|specs?|__tests__|__mocks__|testing|e2e|testdata|fixtures|benchmarks?|benches|examples?)/"
-    r"|(?:^|/)(?:test_[^/]*|conftest|[^/]*_tests?|tests?)\.\w+$|[._-](?:test|spec|cy|e2e|bench)\.[cm]?[jt]sx?$"
-    r"|(?:Tests?|IT)\.java$|_spec\.rb$"
-)
 _ENVIRONMENT = re.compile(r"\.journeyman/environment\.ya?ml")
 _MOST_OF_A_KIND = 20
 _MOST = 500
@@ -84,7 +80,7 @@ def _not_compared(file: ChangedFile) -> Iterator[Finding]:
             )
     elif is_lock(file.path):
         yield _changed_root(file)
-    elif is_trust_root(file.path) or (_TEST_PATH.search(file.path) and grammar_of(file.path)):
+    elif is_trust_root(file.path) or (holds_tests(file.path) and grammar_of(file.path)):
         detail = "The file is too large, or no text, so that nobody compared it."
         yield Finding(kind="not_compared", path=file.path, lines=None, detail=detail, severity="ask")
     yield from find_startup_hooks(ChangedFile(path=file.path, base=file.base, head=file.head and b""))
@@ -97,7 +93,7 @@ def _compare_file(file: ChangedFile) -> Iterator[Finding]:
         return
     is_root = is_trust_root(path)
     found = list(find_startup_hooks(file))
-    found += compare_marks(path, file.base, file.head, is_test=is_root or bool(_TEST_PATH.search(path)))
+    found += compare_marks(path, file.base, file.head, is_test=is_root or holds_tests(path))
     if is_root and not is_lock(path):
         found += _compare_settings(file)
     if has_recipes(path):
@@ -143,7 +139,7 @@ def _changed_root(file: ChangedFile) -> Finding:
 def _may_hold_tests(file: ChangedFile) -> bool:
     """Rust keeps tests beside the code; elsewhere a test is in a file of its own."""
     grammar = grammar_of(file.path)
-    return grammar == "rs" or (grammar is not None and bool(_TEST_PATH.search(file.path)))
+    return grammar == "rs" or (grammar is not None and holds_tests(file.path))
 
 
 def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:

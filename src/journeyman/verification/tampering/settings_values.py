@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -18,7 +19,7 @@ from journeyman.verification.tampering.syntax import field, grammar_of, named, n
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_YAML_BYTES = 200_000
+_MAX_YAML = 100_000
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 30
 
@@ -113,10 +114,16 @@ def _with_lines(values: Iterator[tuple[Key, Value]], source: str) -> Iterator[tu
 
 
 def _yaml_values(source: str) -> Iterator[tuple[Key, Value]]:
-    if len(source) > MAX_YAML_BYTES:
-        raise ValueError("too long to be read")
+    if len(source) > _MAX_YAML or _flow_depth(source) > _MAX_DEPTH:
+        raise ValueError("too long, or too deep, to be read")
     root = yaml.compose(source, Loader=yaml.SafeLoader)
     return _node_values(root, ()) if root is not None else iter(())
+
+
+def _flow_depth(source: str) -> int:
+    """How deep brackets nest: the time that YAML takes grows with the square of it."""
+    steps = (1 if sign in "[{" else -1 for sign in re.findall(r"[\[\]{}]", source))
+    return max(accumulate(steps), default=0)
 
 
 def _node_values(node: yaml.Node, key: Key) -> Iterator[tuple[Key, Value]]:
@@ -165,4 +172,5 @@ def _bounded(values: Iterator[tuple[Key, Value]]) -> Iterator[tuple[Key, Value]]
     for number, one in enumerate(values):
         if number >= _MAX_VALUES:
             raise ValueError("more values than are read")
-        yield one
+        if one[0]:
+            yield one

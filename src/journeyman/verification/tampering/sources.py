@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from journeyman.verification.tampering.assertions import Assertion
 from journeyman.verification.tampering.cases import Behaviour, Case, Language, read_behaviour
 from journeyman.verification.tampering.languages import LANGUAGES
 from journeyman.verification.tampering.syntax import field, grammar_of, parse, text, walk
@@ -31,8 +30,25 @@ class Source:
         names = self.language.functions
         return {text(field(one, "name")): one for one in walk(self.root) if one.type in names}
 
+    @cached_property
+    def helpers(self) -> dict[str, Case]:
+        """The functions that are no tests, as if they were."""
+        tests = {case.body.id for case in self.cases if case.body is not None}
+        found = {}
+        for name, node in self._functions.items():
+            body = field(node, "body") or field(node, "value")
+            if body is not None and body.id not in tests:
+                found[name] = Case(name=name, node=node, body=body)
+        return found
+
+    @cached_property
+    def _behaviours(self) -> dict[int, Behaviour]:
+        return {}
+
     def behaviour(self, case: Case) -> Behaviour:
-        return read_behaviour(case.body or case.node, self.language)
+        if (known := self._behaviours.get(case.node.id)) is None:
+            known = self._behaviours[case.node.id] = read_behaviour(case.body or case.node, self.language)
+        return known
 
     def assertions_called(self, behaviour: Behaviour) -> Counter[str]:
         """The assertions of the file's own functions that a test calls, and of those that they call."""
@@ -54,7 +70,3 @@ def read_source(path: str, content: bytes | None) -> Source | None:
     if content is None or grammar is None:
         return None
     return Source(path, LANGUAGES[grammar], parse(grammar, content))
-
-
-def texts(assertions: list[Assertion]) -> Counter[str]:
-    return Counter(one.text for one in assertions)

@@ -160,14 +160,9 @@ def _chained(
 def _property_assertion(expression: "Node") -> Assertion | None:
     """`expect(x).to.be.true`, and `expect(x)` without anything, which demands nothing."""
     if expression.type == "call_expression" and text(field(expression, "function")) == "expect":
-        return Assertion(
-            normal(expression),
-            (normal(expression),),
-            "expect",
-            Strength.VACUOUS,
-            lines(expression),
-            text(expression),
-        )
+        subject = tuple(map(normal, named(field(expression, "arguments"))[:1]))
+        shown = text(expression)
+        return Assertion(shown, subject, "expect", Strength.VACUOUS, lines(expression), shown)
     if expression.type != "member_expression":
         return None
     root, words = _root(expression)
