@@ -38,7 +38,7 @@ from journeyman.steps.shell import ShellOutput
 from journeyman.steps.verify import what_to_approve, what_to_ask
 from journeyman.verification.own_code import CodeUnderTest
 from journeyman.verification.run import assess
-from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.verdict import judge
 from journeyman.work_orders.repositories import parse_repository
 from journeyman.workflows.progress import Done
@@ -96,7 +96,7 @@ def unverified() -> JourneymanError:
 
 
 def unapproved() -> JourneymanError:
-    finding = Finding(kind="test_skipped", path="t.py", lines=None, detail="skipped", severity="ask")
+    finding = TamperFinding(kind="test_skipped", path="t.py", lines=None, detail="skipped", severity="ask")
     question = what_to_approve([finding], [])
     assert question is not None
     return question

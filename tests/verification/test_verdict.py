@@ -130,3 +130,16 @@ def test_an_old_failure_that_the_task_names_fails_the_check() -> None:
     read = against_base(result("failed", both), result("failed", both), task=f"Make {id_of('a')} pass")
     assert read.summary == "1 passed, 1 still failing"
     assert judge([read]).passed is False
+
+
+def test_a_pass_without_the_report_that_the_base_wrote_shows_nothing() -> None:
+    read = against_base(result("passed"), result("passed", suite(a="passed")))
+    assert (read.outcome, judge([read]).passed) == ("unavailable", None)
+    assert judge([read, result("passed", suite(b="passed"))]).passed is None
+
+
+def test_tests_that_vanish_are_no_pass_beside_others() -> None:
+    gone = against_base(result("unavailable"), result("passed", suite(a="passed")))
+    assert judge([gone, result("passed", suite(b="passed"))]).passed is None
+    never = against_base(result("unavailable"), result("unavailable"))
+    assert judge([never, result("passed", suite(b="passed"))]).passed is True

@@ -16,9 +16,9 @@ from journeyman.api.fields import InDigits, NameText
 from journeyman.api.models import Parameters
 from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
+from journeyman.environments.doctor import Who
 from journeyman.errors import NotFound
 from journeyman.verification.envelope import MEDIA_TYPE
-from journeyman.verification.faults.fault import Who
 from journeyman.verification.records import outcome_of
 from journeyman.verification.statement import EvidenceOutcome, outcome_word
 from journeyman.work_orders.order import Evidence
@@ -43,7 +43,7 @@ class CheckFault(_Shown):
     command: str
 
 
-class OnBase(_Shown):
+class CheckOnBase(_Shown):
     """The same check on the base commit."""
 
     outcome: str
@@ -61,7 +61,7 @@ class CheckRecord(_Shown):
     """`passed`, `failed`, `skipped`; null where they cannot be counted."""
     runner: str | None = None
     """Whose report the results of single tests are from; null: only the exit code counts."""
-    base: OnBase | None = None
+    base: CheckOnBase | None = None
     was_failing: bool = False
     """Whether it failed on the base, too, and single tests cannot be told apart."""
     new_failures: list[str] = []

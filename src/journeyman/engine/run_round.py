@@ -33,10 +33,10 @@ async def run_round(resources: WorkerResources, attempt: Attempt, workflow: Work
     if (because := what_pauses([beginning])) is not None:
         return await suspend_round(resources, attempt.order_id, "paused", because)
     async with baseline_beside(resources, attempt, workflow):
-        return await _carry_out(resources, attempt, workflow, beginning)
+        return await _perform_moves(resources, attempt, workflow, beginning)
 
 
-async def _carry_out(
+async def _perform_moves(
     resources: WorkerResources, attempt: Attempt, workflow: Workflow, beginning: Done
 ) -> str:
     """Do what may happen next, until nothing may happen any more."""

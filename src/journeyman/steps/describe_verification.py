@@ -2,6 +2,8 @@
 
 A screen at the most: lists of tests are cut, and everything beyond a line is folded. All text of a repository
 goes through `cell`, so that no test id or output can leave its place or mention a person.
+
+Safe to repeat because it only makes text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,6 +2,8 @@
 
 What passes once on the same files is flaky: it is named and counted, never given to an agent, and no reason
 to fail. A test that a person trusts is not run again: its failure counts.
+
+Safe to repeat because only tests are run.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterator

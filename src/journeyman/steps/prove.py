@@ -3,6 +3,8 @@
 Three more runs show what the first cannot: the change's tests on the old code, the old tests on the new
 code, and, where the change edits what judges it, the checks with the base's settings. Each is a commit of its
 own that nothing is pushed from.
+
+Safe to repeat because everything is run anew; what was measured of the base is found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,7 @@ from journeyman.verification.reports.collect import can_select
 from journeyman.verification.run import CheckResult, run_checks
 from journeyman.verification.tampering.apart import find_tampering_apart
 from journeyman.verification.tampering.changed_file import ChangedFile
-from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.tampering.gather import gather_changes
 from journeyman.verification.test_files import is_test_file
 from journeyman.verification.trust_roots import restored_files, settle
@@ -43,7 +45,7 @@ class Proof:
     verdict: Verdict
     red_to_green: tuple[RedToGreen, ...] | None = None
     """None where it was not looked at: the checks failed, or single results are not to be had."""
-    tampering: tuple[Finding, ...] = ()
+    tampering: tuple[TamperFinding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +125,7 @@ async def _run(context: StepContext, sandbox: Sandbox, plan: _Plan) -> list[Chec
 
 async def _with_base_settings(
     context: StepContext, plan: _Plan, verdict: Verdict
-) -> tuple[Verdict, tuple[Finding, ...]]:
+) -> tuple[Verdict, tuple[TamperFinding, ...]]:
     """The verdict with the base's settings of runners and scripts, where the change edits those."""
     shown = restored_files({file.path: (file.base, file.head) for file in plan.files})
     if not shown or verdict.passed is None:
@@ -144,7 +146,7 @@ async def _with_base_settings(
     )
     if settled.outcome != "needs_approval":
         return verdict, ()
-    finding = Finding(
+    finding = TamperFinding(
         kind="trust_root_changed", path=sorted(shown)[0], lines=None, detail=settled.reason, severity="ask"
     )
     return replace(verdict, passed=None, reason=settled.reason), (finding,)
@@ -152,7 +154,7 @@ async def _with_base_settings(
 
 async def _square(
     context: StepContext, plan: _Plan, results: Sequence[CheckResult]
-) -> tuple[tuple[RedToGreen, ...] | None, tuple[Finding, ...]]:
+) -> tuple[tuple[RedToGreen, ...] | None, tuple[TamperFinding, ...]]:
     """New tests on the old code, and old tests on the new code, where the change edits tests."""
     mirror, base_sha = context.workspace.mirror, context.workspace.base_commit_sha
     reported = [
@@ -192,8 +194,8 @@ async def _run_some(
         return result
 
 
-def _broken(test: str) -> Finding:
-    return Finding(
+def _broken(test: str) -> TamperFinding:
+    return TamperFinding(
         kind="old_test_fails",
         path=test.partition("::")[0],
         lines=None,

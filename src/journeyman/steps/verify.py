@@ -25,7 +25,7 @@ from journeyman.steps.rebase import rebase_onto_pushed
 from journeyman.verification.failure_report import describe_failures, failure_signature
 from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE, summary, test_results
 from journeyman.verification.run import CheckResult
-from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.verdict import Verdict
 from journeyman.work_orders.order import Evidence, Verification
 
@@ -101,7 +101,7 @@ def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncompl
     return None if _was_asked(question, events) else question
 
 
-def what_to_approve(findings: Iterable[Finding], events: Iterable[Event]) -> ApprovalNeeded | None:
+def what_to_approve(findings: Iterable[TamperFinding], events: Iterable[Event]) -> ApprovalNeeded | None:
     """The question about a change to what judges it; None where there is none, or it was asked."""
     found = [f"{one.path}: {one.detail}" for one in findings if one.severity == "ask"]
     if not found:

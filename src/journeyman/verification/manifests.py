@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 Key = tuple[str, ...]
-Values = dict[str, Any]
+Table = dict[str, Any]
 
 _PACKAGING_TOOLS = frozenset(
     {"poetry", "uv", "pdm", "hatch", "rye", "setuptools", "setuptools_scm", "flit", "maturin", "scikit-build"}
@@ -74,7 +74,7 @@ def with_judging_parts_of(name: str, base: bytes | None, head: bytes) -> bytes |
         return base
 
 
-def _merged(base: Values, head: Values, key: Key, is_judging: Callable[[Key], bool]) -> Values:
+def _merged(base: Table, head: Table, key: Key, is_judging: Callable[[Key], bool]) -> Table:
     merged = {}
     for name in {**head, **base}:
         inner, old, new = (*key, name), base.get(name), head.get(name)
@@ -90,14 +90,14 @@ def _merged(base: Values, head: Values, key: Key, is_judging: Callable[[Key], bo
     return merged
 
 
-def _read_json(text: str) -> Values:
+def _read_json(text: str) -> Table:
     value = json.loads(text or "{}")
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value
 
 
-def _write_json(value: Values) -> str:
+def _write_json(value: Table) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -107,13 +107,13 @@ def _parser() -> configparser.ConfigParser:
     return parser
 
 
-def _read_sections(text: str) -> Values:
+def _read_sections(text: str) -> Table:
     parser = _parser()
     parser.read_string(text)
     return {name: dict(section) for name, section in parser.items() if name}
 
 
-def _write_sections(value: Values) -> str:
+def _write_sections(value: Table) -> str:
     parser = _parser()
     parser.read_dict(value)
     text = io.StringIO()
@@ -121,7 +121,7 @@ def _write_sections(value: Values) -> str:
     return text.getvalue()
 
 
-MANIFESTS: Mapping[str, tuple[Callable[[str], Values], Callable[[Values], str]]] = {
+MANIFESTS: Mapping[str, tuple[Callable[[str], Table], Callable[[Table], str]]] = {
     "pyproject.toml": (tomllib.loads, tomli_w.dumps),
     "Cargo.toml": (tomllib.loads, tomli_w.dumps),
     "package.json": (_read_json, _write_json),

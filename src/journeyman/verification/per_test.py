@@ -36,9 +36,8 @@ class SuiteReport:
     """`pytest`, `vitest`, `go test`, …; several with commas."""
     tests: tuple[CaseResult, ...]
     is_complete: bool
-    """Whether the runner said that it came to its end: else missing tests mean nothing."""
-    is_cut: bool = False
-    """Whether there was more than is read: then it is not complete, and nothing is wrong with that."""
+    """Whether the runner said that it came to its end, and all of it was read: else missing tests mean
+    nothing."""
     rewritten: tuple[str, ...] = ()
     """Tests that were reported as passed although they raised: something rewrote the report."""
     code_locations: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from journeyman.verification.per_test import CaseResult, SuiteReport
 
 _SECONDS_PER_TEST = 15.0
 
-OnBase = Literal["passed", "failed", "skipped", "not_run"]
+BaseOutcome = Literal["passed", "failed", "skipped", "not_run"]
 """`not_run`: the runner did not get to it, as where the code that it imports is not there yet."""
 
 
@@ -20,7 +20,7 @@ class RedToGreen:
     """One test of the change, on the old code and on the new."""
 
     test: str
-    on_base: OnBase
+    on_base: BaseOutcome
     on_head: str
 
     @property
@@ -52,7 +52,7 @@ def red_to_green(
     after = head.by_id()
     found = []
     for test in sorted(tests):
-        on_base: OnBase = before[test].outcome if test in before else "not_run"
+        on_base: BaseOutcome = before[test].outcome if test in before else "not_run"
         if test in after and (on_base != "passed" or test not in known):
             found.append(RedToGreen(test=test, on_base=on_base, on_head=after[test].outcome))
     return tuple(found)

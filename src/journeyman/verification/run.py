@@ -78,6 +78,12 @@ class CheckResult:
     def decides(self) -> bool:
         return self.check.kind in _DECIDES
 
+    @property
+    def lost_its_tests(self) -> bool:
+        """Whether it ran tests on the base, and shows none on the head."""
+        ran_before = self.base is not None and self.base.outcome in ("passed", "failed")
+        return self.outcome == "unavailable" and ran_before
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunLimits:

@@ -41,7 +41,9 @@ def judge(results: Iterable[CheckResult]) -> Verdict:
     summary = "; ".join(f"{result.check.name}: {result.summary}" for result in deciding)
     if any(result.outcome in _FAILING and not result.was_failing for result in deciding):
         return Verdict(False, checks, summary)
-    undecided = any(result.outcome == "environment" or result.was_failing for result in deciding)
+    undecided = any(
+        result.outcome == "environment" or result.was_failing or result.lost_its_tests for result in deciding
+    )
     if not undecided and any(result.outcome in _GOOD for result in tests or deciding):
         return Verdict(True, checks, summary)
     return Verdict(None, checks, summary or "no tests and no build were found")
@@ -55,6 +57,10 @@ def against_base(head: CheckResult, base: CheckResult | None, task: str = "") ->
     head = replace(head, base=base)
     if base is None or base.outcome in _SHOWS_NOTHING:
         return replace(head, comparison=without_base(head.report) if head.report else None)
+    if head.report is None and base.report is not None and head.outcome == "passed":
+        # The code under test can remove a report, and an exit code alone is its own word.
+        summary = "passed, without the report of its tests that it wrote on the base"
+        return replace(head, outcome="unavailable", summary=summary)
     if head.report is not None and base.report is not None and head.outcome != "timed_out":
         return _by_tests(head, base, compare(base.report, head.report, task))
     return _was_failing(head, base)

@@ -21,7 +21,6 @@ CHECK: Check = check_of("make test")
 def report(
     *tests: CaseResult,
     is_complete: bool = True,
-    is_cut: bool = False,
     rewritten: tuple[str, ...] = (),
     foreign: tuple[ForeignModule, ...] = (),
 ) -> SuiteReport:
@@ -29,7 +28,6 @@ def report(
         runner="pytest",
         tests=tests,
         is_complete=is_complete,
-        is_cut=is_cut,
         rewritten=rewritten,
         foreign_modules=foreign,
         notes=() if is_complete else ("the runner did not come to its end",),
@@ -44,7 +42,6 @@ def report(
         (report(PASSED, FAILED), 1, None),
         (report(PASSED, FAILED), 0, "ended with exit code 0 although tests failed: b"),
         (report(PASSED, is_complete=False), 0, "ended with exit code 0 without a complete report"),
-        (report(PASSED, is_complete=False, is_cut=True), 0, None),
         (report(PASSED, is_complete=False), 1, None),
         (report(PASSED, rewritten=("a",)), 0, "reported as passed although they raised: a"),
         (report(PASSED, rewritten=("a", "b", "c", "d")), 0, "a, b, c and 1 more"),
@@ -63,7 +60,6 @@ def test_a_report_and_an_exit_code_must_agree(found: SuiteReport, exit_code: int
         (report(PASSED), 1, "", "failed", "1 passed"),
         (report(PASSED, FAILED), 0, "", "failed", "although tests failed"),
         (report(PASSED, is_complete=False), 0, "1 passed in 0.10s", "failed", "without a complete report"),
-        (report(PASSED, is_complete=False, is_cut=True), 0, "7 passed in 0.10s", "passed", "7 passed"),
         (report(), 0, "no tests ran in 0.10s", "unavailable", "no tests ran"),
         (report(is_complete=False), 0, "no tests ran in 0.10s", "failed", "without a complete report"),
         (None, 0, "7 passed in 0.10s", "passed", "7 passed"),

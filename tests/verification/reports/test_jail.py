@@ -75,5 +75,5 @@ atexit.register(deed)
     if note is None:
         assert result.report is None
     else:
-        assert not report_of(result).is_complete
+        assert (result.exit_code, result.outcome, report_of(result).is_complete) == (0, "failed", False)
         assert note in " ".join(report_of(result).notes)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.tampering.report import ChangedFile, find_tampering
 
 _EDITS = Path(__file__).parent / "edits"
@@ -57,7 +57,7 @@ def changed(path: str, base: str | None, head: str | None) -> ChangedFile:
     )
 
 
-def findings(path: str, base: str | None, head: str | None) -> tuple[Finding, ...]:
+def findings(path: str, base: str | None, head: str | None) -> tuple[TamperFinding, ...]:
     return find_tampering([changed(path, base, head)])
 
 

@@ -3,13 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
+from journeyman.environments.doctor import Who
 from journeyman.verification.own_code import CodeUnderTest
-
-Who = Literal["maintainer", "operator", "anyone"]
-"""Who can bring what is missing: those who write to the repository's base branch, who runs the server, or
-anyone who may steer the order."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,7 +61,6 @@ def _read(files: Sequence[ReportFile], request: ReportRequest, output: str) -> S
         runner="cargo test",
         tests=merge_cases([*cases, *_documented(output)]),
         is_complete=not log.problems,
-        is_cut=any(file.is_cut for file in files),
         notes=tuple(log.problems),
     )
 

@@ -25,7 +25,6 @@ def merge_reports(reports: Sequence[SuiteReport]) -> SuiteReport:
         runner=", ".join(dict.fromkeys(one.runner for one in reports)),
         tests=merge_cases(case for one in reports for case in one.tests),
         is_complete=all(one.is_complete for one in reports),
-        is_cut=any(one.is_cut for one in reports),
         rewritten=tuple(dict.fromkeys(name for one in reports for name in one.rewritten)),
         code_locations=tuple(dict.fromkeys(path for one in reports for path in one.code_locations)),
         foreign_modules=tuple(dict.fromkeys(module for one in reports for module in one.foreign_modules)),

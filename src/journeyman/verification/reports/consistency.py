@@ -30,7 +30,7 @@ def contradiction(report: SuiteReport, exit_code: int | None) -> str | None:
         return None
     if failed := [case.test_id for case in report.tests if case.outcome == "failed"]:
         return f"ended with exit code 0 although tests failed: {_named(failed)}"
-    if not report.is_complete and not report.is_cut:
+    if not report.is_complete:
         return f"ended with exit code 0 without a complete report: {'; '.join(report.notes)}"
     return None
 

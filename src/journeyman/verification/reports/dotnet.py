@@ -41,7 +41,6 @@ def _read(files: Sequence[ReportFile], _request: ReportRequest, _output: str) ->
         runner="dotnet test",
         tests=merge_cases(cases),
         is_complete=not problems,
-        is_cut=any(file.is_cut for file in files),
         notes=tuple(problems),
     )
 

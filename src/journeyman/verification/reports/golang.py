@@ -48,7 +48,6 @@ def _read(files: Sequence[ReportFile], request: ReportRequest, output: str) -> S
         runner="go test",
         tests=merge_cases([*(case for one in packages for case in one.cases), *broken]),
         is_complete=not problems,
-        is_cut=any(file.is_cut for file in files),
         notes=tuple(problems),
     )
 

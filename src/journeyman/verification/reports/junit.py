@@ -16,7 +16,6 @@ _NOT_RUN = frozenset({"notrun", "disabled", "skipped"})
 def read_junit(runner: str, files: Iterable[ReportFile], request: ReportRequest) -> SuiteReport:
     cases: list[CaseResult] = []
     problems: dict[str, None] = {}
-    is_cut = False
     for file in files:
         document = _Document(request.workspace)
         try:
@@ -27,13 +26,11 @@ def read_junit(runner: str, files: Iterable[ReportFile], request: ReportRequest)
             problems[f"{clean_id(file.name)} is too large to be read to its end"] = None
         elif document.announced > len(document.cases):
             problems[f"{clean_id(file.name)} announces more tests than it holds"] = None
-        is_cut |= file.is_cut
         cases += document.cases
     return SuiteReport(
         runner=runner,
         tests=merge_cases(cases),
         is_complete=not problems,
-        is_cut=is_cut,
         notes=tuple(problems),
     )
 

@@ -41,7 +41,6 @@ class _Sessions:
         self._modules: dict[str, dict[str, Any]] = {}
         self._runners: dict[str, None] = {}
         self._problems: dict[str, None] = {}
-        self._is_cut = False
 
     def read(self, file: ReportFile) -> None:
         has_begun = has_ended = is_part = False
@@ -61,7 +60,6 @@ class _Sessions:
             else:
                 self._take(record)
         if file.is_cut:
-            self._is_cut = True
             self._problem("the report is too large to be read to its end")
         elif not has_begun or not (has_ended or is_part):
             self._problem("the runner did not come to its end")
@@ -113,7 +111,6 @@ class _Sessions:
             runner=", ".join(self._runners) or "unknown",
             tests=tests,
             is_complete=not self._problems,
-            is_cut=self._is_cut,
             rewritten=tuple(sorted((self._raised & known) - failed - self._expected)),
             code_locations=tuple(clean_id(one["location"]) for one in self._modules.values()),
             foreign_modules=tuple(

@@ -15,7 +15,7 @@ from typing import Any
 
 from journeyman.git.process import run_process
 from journeyman.verification.tampering.changed_file import ChangedFile
-from journeyman.verification.tampering.findings import Finding
+from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.tampering.report import find_tampering
 
 SECONDS = 20.0
@@ -33,7 +33,7 @@ async def find_tampering_apart(
     collected_on_base: Collection[str] = (),
     collected_on_head: Collection[str] = (),
     seconds: float = SECONDS,
-) -> tuple[Finding, ...]:
+) -> tuple[TamperFinding, ...]:
     """As `find_tampering`; never longer than a few times `seconds`."""
     if sum(len(one.base or b"") + len(one.head or b"") for one in files) <= _SMALL_BYTES:
         return await asyncio.to_thread(
@@ -61,7 +61,7 @@ async def find_tampering_apart(
     return tuple(_not_compared(one.path) for one in files)
 
 
-async def _ask(question: bytes, seconds: float) -> tuple[list[Finding] | None, str]:
+async def _ask(question: bytes, seconds: float) -> tuple[list[TamperFinding] | None, str]:
     """The findings, or None and the file at which the process ended."""
     output = bytearray()
     with suppress(TimeoutError):
@@ -90,8 +90,8 @@ def _as_json(file: ChangedFile) -> dict[str, Any]:
     return {"path": file.path, "is_complete": file.is_complete, "base": base, "head": head}
 
 
-def _finding(answer: dict[str, Any]) -> Finding:
-    return Finding(**{**answer, "lines": tuple(answer["lines"]) if answer["lines"] else None})
+def _finding(answer: dict[str, Any]) -> TamperFinding:
+    return TamperFinding(**{**answer, "lines": tuple(answer["lines"]) if answer["lines"] else None})
 
 
 def as_line(**answer: object) -> str:
@@ -102,6 +102,6 @@ def as_line(**answer: object) -> str:
     return json.dumps(answer)
 
 
-def _not_compared(path: str) -> Finding:
+def _not_compared(path: str) -> TamperFinding:
     detail = "The file could not be read in time, so its tests and settings were not compared."
-    return Finding(kind="not_compared", path=path, lines=None, detail=detail, severity="ask")
+    return TamperFinding(kind="not_compared", path=path, lines=None, detail=detail, severity="ask")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from journeyman.verification.tampering.syntax import field, is_literal, lines, named, normal, text
+from journeyman.verification.tampering.syntax import field, is_literal, lines, named_children, normal, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -98,7 +98,7 @@ def by_condition(
 def _is_negated_call(condition: "Node") -> bool:
     """`!reflect.DeepEqual(got, want)`, which is `got != want`."""
     called = field(condition, "operand") if text(condition).startswith("!") else None
-    return len(named(field(called, "arguments"))) > 1
+    return len(named_children(field(called, "arguments"))) > 1
 
 
 def by_comparison(node: "Node", operands: tuple[str, ...], operator: str, *, matcher: str) -> Assertion:
@@ -112,11 +112,11 @@ def by_comparison(node: "Node", operands: tuple[str, ...], operator: str, *, mat
 
 
 def _condition(node: "Node", depth: int) -> tuple[tuple[str, ...], str, Strength]:
-    while node.type in ("parenthesized_expression", "parenthesized_statements") and named(node):
-        node = named(node)[0]
-    if node.type == "tuple" and named(node) and depth < _MAX_DEPTH:
+    while node.type in ("parenthesized_expression", "parenthesized_statements") and named_children(node):
+        node = named_children(node)[0]
+    if node.type == "tuple" and named_children(node) and depth < _MAX_DEPTH:
         # What `assert (x == 1, "message")` holds: never false.
-        return _condition(named(node)[0], depth + 1)[0], "", Strength.VACUOUS
+        return _condition(named_children(node)[0], depth + 1)[0], "", Strength.VACUOUS
     if is_literal(node):
         is_false = node.type in ("false", *_NOTHING) or text(node) == "0"
         return (text(node),), "", Strength.PARTIAL if is_false else Strength.VACUOUS

@@ -11,7 +11,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, Strength
-from journeyman.verification.tampering.syntax import COMMENTS, field, lines, named, text, tokens, walk
+from journeyman.verification.tampering.syntax import (
+    COMMENTS,
+    field,
+    lines,
+    named_children,
+    text,
+    tokens,
+    walk_nodes,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -119,7 +127,7 @@ _NEVER = frozenset({"False", "false", "0", "None", "nil", "null"})
 
 def _ends(statement: "Node", language: Language) -> bool:
     if statement.type == "expression_statement" and statement.named_child_count == 1:
-        statement = named(statement)[0] if named(statement) else statement
+        statement = named_children(statement)[0] if named_children(statement) else statement
     return statement.type in language.ends
 
 
@@ -127,7 +135,7 @@ def is_empty(case: Case, language: Language) -> bool:
     """Whether nothing is done in the body of a test."""
     if case.body is None:
         return True
-    block = next((one for one in walk(case.body) if one.type in language.blocks), case.body)
+    block = next((one for one in walk_nodes(case.body) if one.type in language.blocks), case.body)
     return not any(_does_something(one) for one in reached(block, language) if one.is_named)
 
 
@@ -140,7 +148,7 @@ def _does_something(statement: "Node") -> bool:
         *COMMENTS,
     ):
         return False
-    inner = named(statement)
+    inner = named_children(statement)
     return not (
         statement.type == "expression_statement"
         and (not inner or (len(inner) == 1 and inner[0].type in ("string", "ellipsis", "return_expression")))

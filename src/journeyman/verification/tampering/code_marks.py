@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
 from journeyman.verification.tampering.syntax import (
     COMMENTS,
     field,
@@ -17,7 +17,7 @@ from journeyman.verification.tampering.syntax import (
     normal,
     parse,
     text,
-    walk,
+    walk_nodes,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ _CALLS = ("call", "call_expression", "method_invocation")
 _COMPARISONS = ("comparison_operator", "binary_expression")
 
 
-def compare_marks(path: str, base: bytes | None, head: bytes | None, *, is_test: bool) -> Iterator[Finding]:
+def compare_marks(
+    path: str, base: bytes | None, head: bytes | None, *, is_test: bool
+) -> Iterator[TamperFinding]:
     if head is None or grammar_of(path) is None:
         return
     before = Counter(_WORDS.findall(base or b""))
@@ -57,11 +59,11 @@ def compare_marks(path: str, base: bytes | None, head: bytes | None, *, is_test:
             old[what] -= 1
             continue
         kind, severity, meaning = what
-        yield Finding(
+        yield TamperFinding(
             kind=kind,
             path=path,
             lines=lines(node),
-            detail=f"{meaning}: {quoted(text(node))}.",
+            detail=f"{meaning}: {quote_source(text(node))}.",
             severity=severity,
         )
 
@@ -71,7 +73,7 @@ _Mark = tuple[TamperKind, Severity, str]
 
 def _marks(path: str, source: bytes, *, is_test: bool) -> "Iterator[tuple[_Mark, Node]]":
     root = parse(grammar_of(path) or "", source)
-    for node in walk(root, lambda one: one.type not in COMMENTS):
+    for node in walk_nodes(root, lambda one: one.type not in COMMENTS):
         if (exits := _exit(node, is_test=is_test)) is not None:
             yield exits, node
         elif not is_test and (mark := _detection(node)) is not None:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from journeyman.verification.tampering.findings import Finding, quoted
+from journeyman.verification.tampering.findings import TamperFinding, quote_source
 
 _CASE = re.compile(r"\[[^\n]*\]$")
 _SHOWN = 50
@@ -16,31 +16,31 @@ _SHOWN = 50
 
 def find_uncollected(
     base: Collection[str], head: Collection[str], known: Collection[str]
-) -> Iterator[Finding]:
+) -> Iterator[TamperFinding]:
     """`known`: names of tests that were compared otherwise, so that nothing is shown twice."""
     if not base or not head:
         return
     before, after = Counter(map(_function, base)), Counter(map(_function, head))
     gone = [one for one in before if one not in after and _name(one) not in known]
     for one in gone[:_SHOWN]:
-        yield _finding(one, f"The test {quoted(one)} ran on the base and is not run on the head.")
+        yield _finding(one, f"The test {quote_source(one)} ran on the base and is not run on the head.")
     if len(gone) > _SHOWN:
         yield _finding(
             gone[0], f"{len(gone) - _SHOWN} more tests ran on the base and are not run on the head."
         )
     fewer = [one for one in before if after[one] and after[one] < before[one] and _name(one) not in known]
     for one in fewer[:_SHOWN]:
-        yield Finding(
+        yield TamperFinding(
             kind="cases_removed",
             path=_path(one),
             lines=None,
-            detail=f"The test {quoted(one)} runs {after[one]} of the {before[one]} cases of the base.",
+            detail=f"The test {quote_source(one)} runs {after[one]} of the {before[one]} cases of the base.",
             severity="notice",
         )
 
 
-def _finding(test: str, detail: str) -> Finding:
-    return Finding(kind="test_removed", path=_path(test), lines=None, detail=detail, severity="ask")
+def _finding(test: str, detail: str) -> TamperFinding:
+    return TamperFinding(kind="test_removed", path=_path(test), lines=None, detail=detail, severity="ask")
 
 
 def _function(test_id: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from journeyman.verification.tampering.assertions import Assertion, Strength
 from journeyman.verification.tampering.cases import is_empty
-from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
 from journeyman.verification.tampering.matching import Matching, PlacedCase, match
 from journeyman.verification.tampering.paths import holds_tests
 from journeyman.verification.tampering.sources import Source
@@ -22,11 +22,13 @@ class Side(NamedTuple):
     placed: PlacedCase
 
 
-def compare_cases(base: Sequence[Source], head: Sequence[Source]) -> tuple[list[Finding], frozenset[str]]:
+def compare_cases(
+    base: Sequence[Source], head: Sequence[Source]
+) -> tuple[list[TamperFinding], frozenset[str]]:
     """The findings, and the names of tests that are accounted for under this name or another."""
     sources = {(side, one.path): one for side, sources in (("base", base), ("head", head)) for one in sources}
     matching = match(_placed(base), _placed(head))
-    found: list[Finding] = []
+    found: list[TamperFinding] = []
     for old, new in matching.pairs:
         before, after = sources["base", old.path], sources["head", new.path]
         found += _compare(Side(before, old), Side(after, new))
@@ -44,7 +46,7 @@ def _placed(sources: Sequence[Source]) -> list[PlacedCase]:
     ]
 
 
-def _helpers(base: Sequence[Source], head: Sequence[Source]) -> Iterator[Finding]:
+def _helpers(base: Sequence[Source], head: Sequence[Source]) -> Iterator[TamperFinding]:
     """Functions beside the tests in which they make their assertions."""
     after = {source.path: source for source in head}
     for before in base:
@@ -61,7 +63,7 @@ def _helpers(base: Sequence[Source], head: Sequence[Source]) -> Iterator[Finding
                 yield from _compare_assertions(*sides)
 
 
-def _removed(matching: Matching, head: Sequence[Source]) -> Iterator[Finding]:
+def _removed(matching: Matching, head: Sequence[Source]) -> Iterator[TamperFinding]:
     """A test whose assertions are all made by tests that are new or changed was merged into them."""
     if not matching.gone:
         return
@@ -79,11 +81,13 @@ def _removed(matching: Matching, head: Sequence[Source]) -> Iterator[Finding]:
         if demanded and demanded <= made:
             continue
         yield _finding(
-            "test_removed", one, f"The test {quoted(one.case.name)} of the base is gone (lines of the base)."
+            "test_removed",
+            one,
+            f"The test {quote_source(one.case.name)} of the base is gone (lines of the base).",
         )
 
 
-def _new(side: Side) -> Iterator[Finding]:
+def _new(side: Side) -> Iterator[TamperFinding]:
     case = side.placed.case
     if case.is_focused:
         yield _focused(side.placed)
@@ -92,12 +96,12 @@ def _new(side: Side) -> Iterator[Finding]:
         yield _finding(
             "vacuous_assertion",
             side.placed,
-            f"The new test {quoted(case.name)} demands nothing: {quoted(assertions[0].shown)}.",
+            f"The new test {quote_source(case.name)} demands nothing: {quote_source(assertions[0].shown)}.",
             severity="notice",
         )
 
 
-def _compare(before: Side, after: Side) -> Iterator[Finding]:
+def _compare(before: Side, after: Side) -> Iterator[TamperFinding]:
     old, new = before.placed.case, after.placed.case
     if old.content == new.content:
         return
@@ -105,29 +109,31 @@ def _compare(before: Side, after: Side) -> Iterator[Finding]:
         yield _focused(after.placed)
     if new.is_retried and not old.is_retried:
         yield _finding(
-            "retry_added", after.placed, f"The test {quoted(new.name)} is repeated until it passes."
+            "retry_added", after.placed, f"The test {quote_source(new.name)} is repeated until it passes."
         )
     if old.rows and new.rows is not None and new.rows < old.rows:
-        detail = f"The test {quoted(new.name)} has {new.rows} of the {old.rows} rows of its table left."
+        detail = f"The test {quote_source(new.name)} has {new.rows} of the {old.rows} rows of its table left."
         yield _finding("cases_removed", after.placed, detail)
     yield from _compare_behaviour(before, after)
 
 
-def _compare_behaviour(before: Side, after: Side) -> Iterator[Finding]:
+def _compare_behaviour(before: Side, after: Side) -> Iterator[TamperFinding]:
     old, new = before.source.behaviour(before.placed.case), after.source.behaviour(after.placed.case)
     case = after.placed.case
     skipped = case.skipped or new.skipped
     if skipped and not (before.placed.case.skipped or old.skipped):
-        detail = f"The test {quoted(case.name)} is no longer run, or may fail: {quoted(skipped)}."
+        detail = f"The test {quote_source(case.name)} is no longer run, or may fail: {quote_source(skipped)}."
         yield _finding("test_skipped", after.placed, detail)
     was_empty = is_empty(before.placed.case, before.source.language)
     if is_empty(case, after.source.language) and not was_empty:
-        yield _finding("test_emptied", after.placed, f"The test {quoted(case.name)} does nothing any more.")
+        yield _finding(
+            "test_emptied", after.placed, f"The test {quote_source(case.name)} does nothing any more."
+        )
         return
     yield from _compare_assertions(before, after)
 
 
-def _compare_assertions(before: Side, after: Side) -> Iterator[Finding]:
+def _compare_assertions(before: Side, after: Side) -> Iterator[TamperFinding]:
     case = after.placed.case
     old, new = before.source.behaviour(before.placed.case), after.source.behaviour(case)
     gone, added = _difference(old.assertions, new.assertions)
@@ -135,8 +141,10 @@ def _compare_assertions(before: Side, after: Side) -> Iterator[Finding]:
     helped_before, helped = before.source.assertions_called(old), after.source.assertions_called(new)
     count_before, count = len(old.assertions), len(new.assertions)
     if count < count_before and count + helped.total() < count_before + helped_before.total():
-        detail = f"The test {quoted(case.name)} makes {count} of the {count_before} assertions of the base"
-        lost = f", without {quoted(gone[0].shown)}" if gone else ""
+        detail = (
+            f"The test {quote_source(case.name)} makes {count} of the {count_before} assertions of the base"
+        )
+        lost = f", without {quote_source(gone[0].shown)}" if gone else ""
         yield _finding("assertions_removed", after.placed, f"{detail}{lost}.")
 
 
@@ -156,7 +164,7 @@ def _without(assertions: list[Assertion], kept: Counter[tuple[str, Strength]]) -
     return left
 
 
-def _changed(gone: list[Assertion], added: list[Assertion], placed: PlacedCase) -> Iterator[Finding]:
+def _changed(gone: list[Assertion], added: list[Assertion], placed: PlacedCase) -> Iterator[TamperFinding]:
     """Assertions about the same thing that demand less, or something else."""
     free = list(added)
     for one in gone:
@@ -164,17 +172,18 @@ def _changed(gone: list[Assertion], added: list[Assertion], placed: PlacedCase) 
         if other is None:
             continue
         free.remove(other)
-        both = f"{quoted(one.shown)} became {quoted(other.shown)}"
+        both = f"{quote_source(one.shown)} became {quote_source(other.shown)}"
         if other.strength < one.strength:
             what = "demands nothing any more" if other.strength is Strength.VACUOUS else "demands less"
-            detail = f"An assertion of {quoted(placed.case.name)} {what}: {both}."
+            detail = f"An assertion of {quote_source(placed.case.name)} {what}: {both}."
             yield _finding("assertion_weakened", placed, detail, lines=other.lines)
         elif other.matcher == one.matcher:
-            detail = f"The test {quoted(placed.case.name)} expects something else: {both}."
+            detail = f"The test {quote_source(placed.case.name)} expects something else: {both}."
             yield _finding("expected_value_changed", placed, detail, lines=other.lines, severity="notice")
     for one in free:
         if one.strength is Strength.VACUOUS:
-            detail = f"An assertion added to {quoted(placed.case.name)} demands nothing: {quoted(one.shown)}."
+            name, shown = quote_source(placed.case.name), quote_source(one.shown)
+            detail = f"An assertion added to {name} demands nothing: {shown}."
             yield _finding("vacuous_assertion", placed, detail, lines=one.lines)
 
 
@@ -185,8 +194,8 @@ def _is_about_the_same(a: Assertion, b: Assertion) -> bool:
     return any(not _CONSTANT.fullmatch(one) for one in shared)
 
 
-def _focused(placed: PlacedCase) -> Finding:
-    detail = f"Only {quoted(placed.case.name)} is run, and no other test beside it."
+def _focused(placed: PlacedCase) -> TamperFinding:
+    detail = f"Only {quote_source(placed.case.name)} is run, and no other test beside it."
     return _finding("test_focused", placed, detail)
 
 
@@ -197,7 +206,7 @@ def _finding(
     *,
     lines: tuple[int, int] | None = None,
     severity: Severity = "ask",
-) -> Finding:
-    return Finding(
+) -> TamperFinding:
+    return TamperFinding(
         kind=kind, path=placed.path, lines=lines or placed.case.lines, detail=detail, severity=severity
     )

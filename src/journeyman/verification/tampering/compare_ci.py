@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from journeyman.verification.tampering.commands import judge_command, runs_check
-from journeyman.verification.tampering.findings import Finding, TamperKind, quoted
-from journeyman.verification.tampering.settings_values import Value, Values
+from journeyman.verification.tampering.findings import TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.settings_values import SettingValues, Value
 
 _PIPELINE = re.compile(
     r"(?:\.github/(?:workflows|actions)|\.gitea/workflows|\.circleci|\.buildkite|\.woodpecker)/.+\.ya?ml"
@@ -32,7 +32,7 @@ def is_pipeline(path: str) -> bool:
     return bool(_PIPELINE.fullmatch(path))
 
 
-def compare_pipelines(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def compare_pipelines(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     if not head:
         yield _asked("ci_changed", path, None, "The pipeline is removed.")
         return
@@ -40,23 +40,23 @@ def compare_pipelines(path: str, base: Values, head: Values) -> Iterator[Finding
     yield from found
     if not found:
         detail = "The pipeline is different." if base else "A pipeline is added."
-        yield Finding(kind="ci_changed", path=path, lines=None, detail=detail, severity="notice")
+        yield TamperFinding(kind="ci_changed", path=path, lines=None, detail=detail, severity="notice")
 
 
-def _missing_jobs(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def _missing_jobs(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     gone = _jobs(base) - _jobs(head)
     added = len(_jobs(head) - _jobs(base))
     for name in sorted(gone)[added:]:
-        yield _asked("ci_changed", path, None, f"The job {quoted(name)} is gone from the pipeline.")
+        yield _asked("ci_changed", path, None, f"The job {quote_source(name)} is gone from the pipeline.")
     for key in ("on", "true"):
         before = {name[1] for name in base if len(name) > 1 and name[0] == key}
         after = {name[1] for name in head if len(name) > 1 and name[0] == key}
         if head and before and before - after:
-            lost = quoted(", ".join(sorted(before - after)))
+            lost = quote_source(", ".join(sorted(before - after)))
             yield _asked("ci_changed", path, None, f"The pipeline no longer runs on {lost}.")
 
 
-def _jobs(values: Values) -> frozenset[str]:
+def _jobs(values: SettingValues) -> frozenset[str]:
     named_jobs = frozenset(key[1] for key in values if len(key) > 2 and key[0] == "jobs")
     if named_jobs:
         return named_jobs
@@ -65,14 +65,17 @@ def _jobs(values: Values) -> frozenset[str]:
     )
 
 
-def _forgiven(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def _forgiven(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     for name in sorted(_FORGIVEN):
         before = sum(1 for key, value in base.items() if key[-1] == name and _is_on(value))
         after = [value for key, value in head.items() if key[-1] == name and _is_on(value)]
         if len(after) > before:
             line = after[-1].line
             yield _asked(
-                "failure_ignored", path, line, f"A failure no longer counts in the pipeline: {quoted(name)}."
+                "failure_ignored",
+                path,
+                line,
+                f"A failure no longer counts in the pipeline: {quote_source(name)}.",
             )
     never = [
         value for key, value in head.items() if key[-1] in ("if", "when") and value.text.strip() in _NEVER
@@ -86,7 +89,7 @@ def _forgiven(path: str, base: Values, head: Values) -> Iterator[Finding]:
         )
 
 
-def _commands(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def _commands(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     old, new = _lines(base), _lines(head)
     gone = Counter(line for line, _ in old) - Counter(line for line, _ in new)
     kept = Counter(line for line, _ in old)
@@ -98,11 +101,11 @@ def _commands(path: str, base: Values, head: Values) -> Iterator[Finding]:
             added.append((line, number))
     for line, number in added:
         for kind, meaning in judge_command(_nearest(line, gone), line):
-            yield _asked(kind, path, number, f"In a command of the pipeline {meaning}: {quoted(line)}.")
+            yield _asked(kind, path, number, f"In a command of the pipeline {meaning}: {quote_source(line)}.")
     lost = [line for line in gone if runs_check(line)]
     found = [line for line, _ in added if runs_check(line)]
     for line in lost[len(found) :]:
-        yield _asked("ci_changed", path, None, f"The pipeline no longer runs {quoted(line)}.")
+        yield _asked("ci_changed", path, None, f"The pipeline no longer runs {quote_source(line)}.")
 
 
 def _nearest(line: str, candidates: Counter[str]) -> str:
@@ -111,7 +114,7 @@ def _nearest(line: str, candidates: Counter[str]) -> str:
     return max(candidates, key=lambda other: len(words & set(other.split())), default="")
 
 
-def _lines(values: Values) -> list[tuple[str, int | None]]:
+def _lines(values: SettingValues) -> list[tuple[str, int | None]]:
     return [
         (line.strip(), value.line)
         for key, value in values.items()
@@ -125,5 +128,7 @@ def _is_on(value: Value) -> bool:
     return value.text.strip().lower() not in ("false", "no", "off", "")
 
 
-def _asked(kind: TamperKind, path: str, line: int | None, detail: str) -> Finding:
-    return Finding(kind=kind, path=path, lines=(line, line) if line else None, detail=detail, severity="ask")
+def _asked(kind: TamperKind, path: str, line: int | None, detail: str) -> TamperFinding:
+    return TamperFinding(
+        kind=kind, path=path, lines=(line, line) if line else None, detail=detail, severity="ask"
+    )

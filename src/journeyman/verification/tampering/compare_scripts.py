@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from journeyman.verification.tampering.commands import judge_command, runs_check
-from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
-from journeyman.verification.tampering.settings_values import Value, Values
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.settings_values import SettingValues, Value
 
 _LIFECYCLE = re.compile(r"(?:pre|post)\w+|(?:pre)?prepare|install")
 _RECIPES = re.compile(
@@ -19,7 +19,7 @@ def has_recipes(path: str) -> bool:
     return bool(_RECIPES.fullmatch(path))
 
 
-def compare_package_scripts(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def compare_package_scripts(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     old, new = _scripts(base), _scripts(head)
     for name, value in new.items():
         before = old.get(name)
@@ -27,28 +27,29 @@ def compare_package_scripts(path: str, base: Values, head: Values) -> Iterator[F
             continue
         if before is None:
             if _LIFECYCLE.fullmatch(name):
-                detail = f"The script {quoted(name)} runs by itself: {quoted(value.text)}."
+                detail = f"The script {quote_source(name)} runs by itself: {quote_source(value.text)}."
                 yield _finding("startup_hook_added", path, value.line, detail)
             continue
         loosened = list(judge_command(before.text, value.text))
         for kind, meaning in loosened:
-            detail = f"In the script {quoted(name)} {meaning}: {quoted(value.text)}."
+            detail = f"In the script {quote_source(name)} {meaning}: {quote_source(value.text)}."
             yield _finding(kind, path, value.line, detail)
         if not loosened:
-            detail = f"The script {quoted(name)} was {quoted(before.text)} and is {quoted(value.text)}."
+            was, now = quote_source(before.text), quote_source(value.text)
+            detail = f"The script {quote_source(name)} was {was} and is {now}."
             is_check = runs_check(name) or runs_check(before.text)
             yield _finding("check_setting_changed", path, value.line, detail, "ask" if is_check else "notice")
     for name in old.keys() - new.keys():
         if runs_check(name) or runs_check(old[name].text):
-            detail = f"The script {quoted(name)} of the base is gone: {quoted(old[name].text)}."
+            detail = f"The script {quote_source(name)} of the base is gone: {quote_source(old[name].text)}."
             yield _finding("check_setting_changed", path, None, detail)
 
 
-def _scripts(values: Values) -> dict[str, Value]:
+def _scripts(values: SettingValues) -> dict[str, Value]:
     return {key[1]: value for key, value in values.items() if len(key) == 2 and key[0] == "scripts"}
 
 
-def compare_recipes(path: str, base: str, head: str) -> Iterator[Finding]:
+def compare_recipes(path: str, base: str, head: str) -> Iterator[TamperFinding]:
     """Lines that the head adds. In make, a `-` before a command says that its failure does not count."""
     old = Counter(line.strip() for line in base.splitlines()[:_MAX_LINES])
     plain = {line.lstrip("-@ ") for line in old}
@@ -58,33 +59,35 @@ def compare_recipes(path: str, base: str, head: str) -> Iterator[Finding]:
             old[line] -= 1
             continue
         if re.match(r"@?-", line) and line.lstrip("-@ ") in plain and runs_check(line):
-            detail = f"A failure no longer counts: {quoted(line)}."
+            detail = f"A failure no longer counts: {quote_source(line)}."
             yield _finding("failure_ignored", path, number, detail)
         for kind, meaning in judge_command("", line):
             severity: Severity = "ask" if runs_check(line) else "notice"
-            yield _finding(kind, path, number, f"In a command {meaning}: {quoted(line)}.", severity)
+            yield _finding(kind, path, number, f"In a command {meaning}: {quote_source(line)}.", severity)
 
 
-def compare_environment_checks(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def compare_environment_checks(
+    path: str, base: SettingValues, head: SettingValues
+) -> Iterator[TamperFinding]:
     old = {key: value for key, value in base.items() if key[0] == "checks"}
     new = {key: value for key, value in head.items() if key[0] == "checks"}
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if before is not None and after is not None and before.text == after.text:
             continue
-        name = quoted(".".join(key[1:]))
+        name = quote_source(".".join(key[1:]))
         if before is None and after is not None:
-            detail = f"The check {name} is added: {quoted(after.text)}."
+            detail = f"The check {name} is added: {quote_source(after.text)}."
             yield _finding("environment_checks_changed", path, after.line, detail, "notice")
         elif before is not None:
-            now = f"is {quoted(after.text)}" if after is not None else "is gone"
-            detail = f"The check {name} was {quoted(before.text)} and {now}."
+            now = f"is {quote_source(after.text)}" if after is not None else "is gone"
+            detail = f"The check {name} was {quote_source(before.text)} and {now}."
             yield _finding("environment_checks_changed", path, after.line if after else None, detail)
 
 
 def _finding(
     kind: TamperKind, path: str, line: int | None, detail: str, severity: Severity = "ask"
-) -> Finding:
-    return Finding(
+) -> TamperFinding:
+    return TamperFinding(
         kind=kind, path=path, lines=(line, line) if line else None, detail=detail, severity=severity
     )

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from journeyman.verification.tampering.commands import judge_command
-from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
-from journeyman.verification.tampering.settings_values import Key, Value, Values
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.settings_values import Key, SettingValues, Value
 
 _FLOOR = re.compile(
     r"fail_?under|min_?(?:imum)?_?coverage|(?:branches|functions|lines|statements)$|threshold|score"
@@ -58,7 +58,7 @@ class Change(NamedTuple):
     line: int | None
 
 
-def compare_settings(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def compare_settings(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     moved = _moved(base, head)
     changes = [
         change
@@ -71,13 +71,13 @@ def compare_settings(path: str, base: Values, head: Values) -> Iterator[Finding]
             yield _finding(path, one)
     others = [one for one in changes if one.severity == "notice"]
     if others:
-        names = ", ".join(quoted(".".join(one.key)) for one in others[:8])
+        names = ", ".join(quote_source(".".join(one.key)) for one in others[:8])
         more = f" and {len(others) - 8} more" if len(others) > 8 else ""
         first = others[0]._replace(detail=f"Settings of the checks are different: {names}{more}.")
         yield _finding(path, first)
 
 
-def _moved(base: Values, head: Values) -> frozenset[Key]:
+def _moved(base: SettingValues, head: SettingValues) -> frozenset[Key]:
     """Keys of one side whose value the other side has under the same name in another table."""
     gone = {(key[-1], _content(base[key])): key for key in base if key not in head}
     added = {(key[-1], _content(head[key])): key for key in head if key not in base}
@@ -99,20 +99,21 @@ def _judged(key: Key, old: Value | None, new: Value | None) -> Iterator[Change]:
 
 def _lowered(key: Key, old: Value | None, new: Value | None) -> Iterator[tuple[TamperKind, str]]:
     name = re.sub(r"[-_.\s]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key[-1])).lower()
-    shown = quoted(".".join(key))
+    shown = quote_source(".".join(key))
     before, after = old.text if old else "", new.text if new else ""
     if _OPTIONS.search(name) or "scripts" in key:
         joined = " ".join(before.split()), " ".join(after.split())
         yield from (
-            (kind, f"In {shown} {meaning}: {quoted(after)}.") for kind, meaning in judge_command(*joined)
+            (kind, f"In {shown} {meaning}: {quote_source(after)}.")
+            for kind, meaning in judge_command(*joined)
         )
         return
     was, now = _number(before), _number(after)
     if _RETRY.search(name) and (now or 0) > (was or 0):
-        yield "retry_added", f"What fails is run again: {shown} is {quoted(after)}."
+        yield "retry_added", f"What fails is run again: {shown} is {quote_source(after)}."
     elif was is not None and _is_lower(name, was, now):
-        is_now = f"is {quoted(after)}" if after else "is gone"
-        yield "threshold_lowered", f"{shown} was {quoted(before)} and {is_now}."
+        is_now = f"is {quote_source(after)}" if after else "is gone"
+        yield "threshold_lowered", f"{shown} was {quote_source(before)} and {is_now}."
     elif detail := _loosened(key, name, old, new):
         yield "check_setting_changed", f"{shown} {detail}."
 
@@ -129,13 +130,13 @@ def _loosened(key: Key, name: str, old: Value | None, new: Value | None) -> str:
     before, after = old.text if old else "", new.text if new else ""
     level, new_level = _LEVELS.get(_first(before)), _LEVELS.get(_first(after))
     if level is not None and new_level is not None and new_level < level:
-        return f"was {quoted(before)} and is {quoted(after)}"
+        return f"was {quote_source(before)} and is {quote_source(after)}"
     old_items, new_items = _items(old), _items(new)
     scope = " ".join((*key[-2:-1], name)).lower()
     if _IGNORES.search(scope) and new_items - old_items and not _is_switch(after):
-        return f"leaves out more: {quoted(', '.join(sorted(new_items - old_items)))}"
+        return f"leaves out more: {quote_source(', '.join(sorted(new_items - old_items)))}"
     if _SELECTS.search(name) and old_items - new_items and not _is_switch(before):
-        return f"no longer has {quoted(', '.join(sorted(old_items - new_items)))}"
+        return f"no longer has {quote_source(', '.join(sorted(old_items - new_items)))}"
     if _STRICT.search(name) and before in _ON and after not in _ON:
         return "is switched off"
     if _LENIENT.search(name) and after in _ON and before not in _ON:
@@ -170,6 +171,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _finding(path: str, change: Change) -> Finding:
+def _finding(path: str, change: Change) -> TamperFinding:
     lines = (change.line, change.line) if change.line else None
-    return Finding(kind=change.kind, path=path, lines=lines, detail=change.detail, severity=change.severity)
+    return TamperFinding(
+        kind=change.kind, path=path, lines=lines, detail=change.detail, severity=change.severity
+    )

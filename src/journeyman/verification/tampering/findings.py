@@ -33,7 +33,7 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class TamperFinding:
     kind: TamperKind
     path: str
     lines: tuple[int, int] | None
@@ -44,7 +44,7 @@ class Finding:
     """`ask`: a person is to approve it, where the policy says so."""
 
 
-def quoted(text: str) -> str:
+def quote_source(text: str) -> str:
     """Text of the repository on one line, without control characters, cut."""
     line = " ".join(text.split())
     shown = "".join(character if character.isprintable() else "\ufffd" for character in line[:_SHOWN])

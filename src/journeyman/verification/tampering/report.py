@@ -21,9 +21,9 @@ from journeyman.verification.tampering.compare_scripts import (
     has_recipes,
 )
 from journeyman.verification.tampering.compare_settings import compare_settings
-from journeyman.verification.tampering.findings import Finding, quoted
+from journeyman.verification.tampering.findings import TamperFinding, quote_source
 from journeyman.verification.tampering.paths import holds_tests
-from journeyman.verification.tampering.settings_values import Values, read_values
+from journeyman.verification.tampering.settings_values import SettingValues, read_values
 from journeyman.verification.tampering.snapshots import compare_snapshots, is_snapshot
 from journeyman.verification.tampering.sources import Source, read_source
 from journeyman.verification.tampering.startup_hooks import find_entry_points, find_startup_hooks
@@ -43,10 +43,10 @@ def find_tampering(
     collected_on_base: Collection[str] = (),
     collected_on_head: Collection[str] = (),
     on_file: Callable[[str], None] = lambda _: None,
-) -> tuple[Finding, ...]:
+) -> tuple[TamperFinding, ...]:
     """`collected_*`: the ids of tests in the runner's reports. `on_file` is called with the path of each file
     before it is read."""
-    found: list[Finding] = []
+    found: list[TamperFinding] = []
     sources: dict[str, list[Source]] = {"base": [], "head": []}
     for file in files:
         on_file(file.path)
@@ -71,22 +71,22 @@ def _can_be_compared(file: ChangedFile) -> bool:
     return file.is_complete and all(len(one) <= MAX_BYTES and b"\0" not in one[:8000] for one in sides)
 
 
-def _not_compared(file: ChangedFile) -> Iterator[Finding]:
+def _not_compared(file: ChangedFile) -> Iterator[TamperFinding]:
     if is_snapshot(file.path):
         if file.base is not None and file.base != file.head:
             detail = "A recorded result is different, and too large or no text to be compared."
-            yield Finding(
+            yield TamperFinding(
                 kind="snapshot_rewritten", path=file.path, lines=None, detail=detail, severity="notice"
             )
     elif is_lock(file.path):
         yield _changed_root(file)
     elif is_trust_root(file.path) or (holds_tests(file.path) and grammar_of(file.path)):
         detail = "The file is too large, or no text, so that nobody compared it."
-        yield Finding(kind="not_compared", path=file.path, lines=None, detail=detail, severity="ask")
+        yield TamperFinding(kind="not_compared", path=file.path, lines=None, detail=detail, severity="ask")
     yield from find_startup_hooks(ChangedFile(path=file.path, base=file.base, head=file.head and b""))
 
 
-def _compare_file(file: ChangedFile) -> Iterator[Finding]:
+def _compare_file(file: ChangedFile) -> Iterator[TamperFinding]:
     path = file.path
     if is_snapshot(path) and grammar_of(path) is None:
         yield from compare_snapshots(path, file.base, file.head)
@@ -104,7 +104,7 @@ def _compare_file(file: ChangedFile) -> Iterator[Finding]:
         yield _changed_root(file)
 
 
-def _compare_settings(file: ChangedFile) -> Iterator[Finding]:
+def _compare_settings(file: ChangedFile) -> Iterator[TamperFinding]:
     base, head = read_values(file.path, file.base), read_values(file.path, file.head)
     if base is None or head is None:
         return
@@ -120,7 +120,7 @@ def _compare_settings(file: ChangedFile) -> Iterator[Finding]:
         yield from compare_settings(file.path, _judging(name, base), _judging(name, head))
 
 
-def _judging(name: str, values: Values) -> Values:
+def _judging(name: str, values: SettingValues) -> SettingValues:
     """The values of a settings file that judge: all, but in a manifest."""
     return {key: value for key, value in values.items() if name not in MANIFESTS or judges(name, key)}
 
@@ -130,10 +130,12 @@ def _judges(file: ChangedFile) -> bool:
     return is_lock(file.path) or restored(file.path, file.base, file.head) != file.head
 
 
-def _changed_root(file: ChangedFile) -> Finding:
+def _changed_root(file: ChangedFile) -> TamperFinding:
     verb = "added" if file.base is None else "removed" if file.head is None else "different"
-    detail = f"{quoted(file.path)}, which decides what the checks mean, is {verb}."
-    return Finding(kind="trust_root_changed", path=file.path, lines=None, detail=detail, severity="notice")
+    detail = f"{quote_source(file.path)}, which decides what the checks mean, is {verb}."
+    return TamperFinding(
+        kind="trust_root_changed", path=file.path, lines=None, detail=detail, severity="notice"
+    )
 
 
 def _may_hold_tests(file: ChangedFile) -> bool:
@@ -142,7 +144,7 @@ def _may_hold_tests(file: ChangedFile) -> bool:
     return grammar == "rs" or (grammar is not None and holds_tests(file.path))
 
 
-def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:
+def _bounded(found: Sequence[TamperFinding]) -> Iterator[TamperFinding]:
     """What asks first, and of one kind in one file only so many."""
     counts: Counter[tuple[str, str]] = Counter()
     ordered = sorted(found, key=lambda one: (one.severity != "ask", one.path, one.lines or (0, 0), one.kind))
@@ -157,4 +159,6 @@ def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:
             shown += 1
             first = next(one for one in ordered if (one.path, one.kind) == (path, kind))
             detail = f"{count - _MOST_OF_A_KIND} more of the same kind in this file."
-            yield Finding(kind=first.kind, path=path, lines=None, detail=detail, severity=first.severity)
+            yield TamperFinding(
+                kind=first.kind, path=path, lines=None, detail=detail, severity=first.severity
+            )

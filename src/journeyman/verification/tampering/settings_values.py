@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from journeyman.verification.tampering.syntax import field, grammar_of, named, normal, parse, text
+from journeyman.verification.tampering.syntax import field, grammar_of, named_children, normal, parse, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,10 +35,10 @@ class Value:
     line: int | None = None
 
 
-Values = Mapping[Key, Value]
+SettingValues = Mapping[Key, Value]
 
 
-def read_values(path: str, content: bytes | None) -> Values | None:
+def read_values(path: str, content: bytes | None) -> SettingValues | None:
     """Empty where there is no file; None where it cannot be read as what its name says."""
     if content is None:
         return {}
@@ -154,13 +154,13 @@ def _object_values(source: str) -> Iterator[tuple[Key, Value]]:
             elif value is not None:
                 yield (*key, name), _object_value(value)
         else:
-            stack.extend((one, key) for one in reversed(named(node)))
+            stack.extend((one, key) for one in reversed(named_children(node)))
 
 
 def _object_value(node: "Node") -> Value:
     line = node.start_point.row + 1
     if node.type == "array":
-        return _list((_unquoted(one) for one in named(node)), line)
+        return _list((_unquoted(one) for one in named_children(node)), line)
     return Value(_unquoted(node), None, line)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from journeyman.verification.tampering.findings import Finding, quoted
+from journeyman.verification.tampering.findings import TamperFinding, quote_source
 
 _SNAPSHOT = re.compile(
     r"(?:.*/)?(?:__snapshots__|__image_snapshots__|snapshots|[^/]+-snapshots)/.+"
@@ -16,7 +16,7 @@ def is_snapshot(path: str) -> bool:
     return bool(_SNAPSHOT.fullmatch(path))
 
 
-def compare_snapshots(path: str, base: bytes | None, head: bytes | None) -> Iterator[Finding]:
+def compare_snapshots(path: str, base: bytes | None, head: bytes | None) -> Iterator[TamperFinding]:
     if base is None:
         return
     if head is None:
@@ -27,7 +27,7 @@ def compare_snapshots(path: str, base: bytes | None, head: bytes | None) -> Iter
     gone = [name for name in old if name not in new]
     for names, what in ((changed, "recorded anew"), (gone, "removed")):
         if names:
-            shown = f", the first {quoted(names[0])}" if names[0] else ""
+            shown = f", the first {quote_source(names[0])}" if names[0] else ""
             yield _finding(path, f"{len(names)} of {len(old)} snapshots are {what}{shown}.")
 
 
@@ -44,5 +44,5 @@ def _entries(content: bytes) -> dict[str, str]:
     }
 
 
-def _finding(path: str, detail: str) -> Finding:
-    return Finding(kind="snapshot_rewritten", path=path, lines=None, detail=detail, severity="notice")
+def _finding(path: str, detail: str) -> TamperFinding:
+    return TamperFinding(kind="snapshot_rewritten", path=path, lines=None, detail=detail, severity="notice")

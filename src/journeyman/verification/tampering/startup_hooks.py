@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from journeyman.verification.tampering.changed_file import ChangedFile
 from journeyman.verification.tampering.conftest_parts import parts_of
-from journeyman.verification.tampering.findings import Finding, Severity, TamperKind, quoted
-from journeyman.verification.tampering.settings_values import Values
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.settings_values import SettingValues
 
 _TOOLS = (
     r"(?:pytest|py\.test|python[\d.]*|node|npm|npx|pnpm|yarn|bun|jest|vitest|mocha|go|cargo|rustc|make|tox|nox|uv"
@@ -52,13 +52,13 @@ def is_startup_hook(path: str) -> bool:
     return bool(_CARRIERS.fullmatch(path)) or any(pattern.fullmatch(path) for _, pattern in _PLANTED)
 
 
-def find_startup_hooks(file: ChangedFile) -> Iterator[Finding]:
+def find_startup_hooks(file: ChangedFile) -> Iterator[TamperFinding]:
     if file.head is None:
         return
     for meaning, pattern in _PLANTED:
         if pattern.fullmatch(file.path) and (file.base is None or "tool" not in meaning):
             verb = "added" if file.base is None else "changed"
-            yield _finding(file.path, None, f"{quoted(file.path)} is {verb}: {meaning}.")
+            yield _finding(file.path, None, f"{quote_source(file.path)} is {verb}: {meaning}.")
             return
     if file.path.rpartition("/")[2] == "conftest.py":
         yield from _conftest(file)
@@ -66,11 +66,11 @@ def find_startup_hooks(file: ChangedFile) -> Iterator[Finding]:
         old = set((file.base or b"").decode(errors="replace").splitlines())
         for number, line in enumerate(file.head.decode(errors="replace").splitlines(), 1):
             if line not in old and _INJECTED.search(line[:2000]):
-                detail = f"A setting that acts on every command: {quoted(line)}."
+                detail = f"A setting that acts on every command: {quote_source(line)}."
                 yield _finding(file.path, (number, number), detail)
 
 
-def _conftest(file: ChangedFile) -> Iterator[Finding]:
+def _conftest(file: ChangedFile) -> Iterator[TamperFinding]:
     head = file.head or b""
     old, new = parts_of(file.base or b""), parts_of(head)
     if new is None or old is None:
@@ -80,11 +80,14 @@ def _conftest(file: ChangedFile) -> Iterator[Finding]:
     for part in list((new - old).elements())[:_SHOWN]:
         name = next((line for line in part.splitlines() if not line.startswith("@")), part)
         lines = next(((at, at) for at, line in enumerate(source, 1) if line.strip() == name.strip()), None)
-        yield _finding(file.path, lines, f"The conftest.py acts on every test: {quoted(name)}.")
+        yield _finding(file.path, lines, f"The conftest.py acts on every test: {quote_source(name)}.")
     if old - new and not new - old:
         gone = next(iter(old - new)).partition("\n")[0]
         yield _finding(
-            file.path, None, f"A part that acted on every test is gone: {quoted(gone)}.", "trust_root_changed"
+            file.path,
+            None,
+            f"A part that acted on every test is gone: {quote_source(gone)}.",
+            "trust_root_changed",
         )
     if old == new:
         detail = (
@@ -93,7 +96,7 @@ def _conftest(file: ChangedFile) -> Iterator[Finding]:
         yield _finding(file.path, None, detail, "trust_root_changed", "notice")
 
 
-def find_entry_points(path: str, base: Values, head: Values) -> Iterator[Finding]:
+def find_entry_points(path: str, base: SettingValues, head: SettingValues) -> Iterator[TamperFinding]:
     """Plugins of pytest, and commands named like a tool, that a project installs with itself."""
     for key, value in head.items():
         if key in base or not any(map(_ENTRY_POINT.search, key)):
@@ -101,7 +104,7 @@ def find_entry_points(path: str, base: Values, head: Values) -> Iterator[Finding
         is_plugin = "pytest11" in " ".join(key) or re.search(r"\bpytest11\b", value.text)
         names = [key[-1], *(item.partition("=")[0].strip() for item in value.text.splitlines())]
         if is_plugin or any(re.fullmatch(_TOOLS, name) for name in names):
-            detail = f"An entry point takes part in every run: {quoted('.'.join(key))}."
+            detail = f"An entry point takes part in every run: {quote_source('.'.join(key))}."
             yield _finding(path, (value.line, value.line) if value.line else None, detail)
 
 
@@ -111,5 +114,5 @@ def _finding(
     detail: str,
     kind: TamperKind = "startup_hook_added",
     severity: Severity = "ask",
-) -> Finding:
-    return Finding(kind=kind, path=path, lines=lines, detail=detail, severity=severity)
+) -> TamperFinding:
+    return TamperFinding(kind=kind, path=path, lines=lines, detail=detail, severity=severity)

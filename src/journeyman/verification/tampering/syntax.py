@@ -43,7 +43,7 @@ def parse(grammar: str, source: bytes) -> "Node":
     return _parser(grammar).parse(source).root_node
 
 
-def walk(node: "Node", enters: Callable[["Node"], bool] = lambda _: True) -> "Iterator[Node]":
+def walk_nodes(node: "Node", enters: Callable[["Node"], bool] = lambda _: True) -> "Iterator[Node]":
     """The node and what is below it, in the order of the source; not below nodes that are not entered."""
     stack = [node]
     while stack:
@@ -61,7 +61,7 @@ def tokens(node: "Node") -> list[str]:
     """The words and signs of a node, without comments and layout."""
     return [
         text(one)
-        for one in walk(node, lambda inner: inner.type not in COMMENTS and inner.type != "string")
+        for one in walk_nodes(node, lambda inner: inner.type not in COMMENTS and inner.type != "string")
         if (not one.child_count or one.type == "string") and one.type not in COMMENTS
     ]
 
@@ -79,7 +79,7 @@ def field(node: "Node | None", name: str) -> "Node | None":
     return node.child_by_field_name(name) if node is not None else None
 
 
-def named(node: "Node | None") -> "list[Node]":
+def named_children(node: "Node | None") -> "list[Node]":
     """The named children that are no comments."""
     return [one for one in node.named_children if one.type not in COMMENTS] if node is not None else []
 

@@ -11,7 +11,15 @@ from journeyman.verification.tampering.assertions import (
     by_matcher,
 )
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import COMMENTS, field, lines, named, normal, text, walk
+from journeyman.verification.tampering.syntax import (
+    COMMENTS,
+    field,
+    lines,
+    named_children,
+    normal,
+    text,
+    walk_nodes,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -54,8 +62,8 @@ def _rows(body: "Node | None") -> int | None:
     if body is None:
         return None
     counts = [
-        sum(1 for one in named(field(node, "body")) if "{" in text(one))
-        for node in walk(body)
+        sum(1 for one in named_children(field(node, "body")) if "{" in text(one))
+        for node in walk_nodes(body)
         if node.type == "composite_literal" and text(field(node, "type")).startswith(("[", "map["))
     ]
     return sum(counts) or None
@@ -65,7 +73,7 @@ def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
     if node.type != "call_expression":
         return None
     function = text(field(node, "function"))
-    arguments = named(field(node, "arguments"))
+    arguments = named_children(field(node, "arguments"))
     if _FAIL.fullmatch(function):
         if guard is not None:
             return by_condition(node, guard, matcher="if", fails=True)

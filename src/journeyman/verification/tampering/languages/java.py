@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, by_condition, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, named, normal, text, walk
+from journeyman.verification.tampering.syntax import field, named_children, normal, text, walk_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,7 +22,7 @@ def _find(root: "Node") -> Iterator[Case]:
     stack: list[tuple[Node, tuple[str, ...], str]] = [(root, (), "")]
     while stack:
         node, path, skipped = stack.pop()
-        for one in named(node):
+        for one in named_children(node):
             marks = normal(next((inner for inner in one.children if inner.type == "modifiers"), None))
             found = _SKIP.search(marks)
             own_skip = skipped or (found[0] if found else "")
@@ -41,18 +41,18 @@ def _find(root: "Node") -> Iterator[Case]:
 
 
 def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
-    if node.type == "assert_statement" and named(node):
-        return by_condition(node, named(node)[0])
+    if node.type == "assert_statement" and named_children(node):
+        return by_condition(node, named_children(node)[0])
     if node.type != "method_invocation":
         return None
-    name, arguments = text(field(node, "name")), named(field(node, "arguments"))
+    name, arguments = text(field(node, "name")), named_children(field(node, "arguments"))
     receiver = field(node, "object")
     if receiver is not None and text(field(receiver, "name")) in (
         "assertThat",
         "verify",
         "assertThatThrownBy",
     ):
-        return by_matcher(node, name, named(field(receiver, "arguments"))[:1] + arguments)
+        return by_matcher(node, name, named_children(field(receiver, "arguments"))[:1] + arguments)
     if name in ("assertThat", "verify", "assertThatThrownBy") and len(arguments) < 2:
         return None
     return by_matcher(node, name, arguments) if _ASSERT.fullmatch(name) else None
@@ -66,7 +66,7 @@ def _swallows(node: "Node") -> bool:
     clauses = [one for one in node.children if one.type == "catch_clause"] if "try" in node.type else []
     return any(
         re.search(r"\b(?:Throwable|AssertionError|Error)\b", normal(clause))
-        and not any(one.type in ("throw_statement", "method_invocation") for one in walk(clause))
+        and not any(one.type in ("throw_statement", "method_invocation") for one in walk_nodes(clause))
         for clause in clauses
     )
 

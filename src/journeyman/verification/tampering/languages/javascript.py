@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, Strength, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, lines, named, normal, text, walk
+from journeyman.verification.tampering.syntax import field, lines, named_children, normal, text, walk_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ def _find(root: "Node") -> Iterator[Case]:
         if not kind:
             stack.extend((one, path, skipped) for one in reversed(node.named_children))
             continue
-        arguments = named(field(node, "arguments"))
+        arguments = named_children(field(node, "arguments"))
         name = " ".join(text(arguments[0]).strip("'\"`").split())
         options = " ".join(normal(one) for one in arguments[1:] if one.type == "object")
         mark = skipped or _skip_mark(words, options)
@@ -63,7 +63,7 @@ def _kind(node: "Node") -> tuple[str, list[str]]:
     """Whether a call makes a test or a group of them, and the words it is called by: `it`, `only`, `each`."""
     if node.type != "call_expression":
         return "", []
-    arguments = named(field(node, "arguments"))
+    arguments = named_children(field(node, "arguments"))
     if not arguments or arguments[0].type not in _NAMES:
         return "", []
     words = _words(field(node, "function"))
@@ -108,16 +108,16 @@ def _rows(node: "Node") -> int | None:
     callee = field(node, "function")
     if callee is None or callee.type != "call_expression":
         return None
-    tables = [one for one in named(field(callee, "arguments")) if one.type == "array"]
-    return len(named(tables[0])) if tables else None
+    tables = [one for one in named_children(field(callee, "arguments")) if one.type == "array"]
+    return len(named_children(tables[0])) if tables else None
 
 
 def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
-    if node.type == "expression_statement" and named(node):
-        return _property_assertion(named(node)[0])
+    if node.type == "expression_statement" and named_children(node):
+        return _property_assertion(named_children(node)[0])
     if node.type != "call_expression":
         return None
-    function, arguments = field(node, "function"), named(field(node, "arguments"))
+    function, arguments = field(node, "function"), named_children(field(node, "arguments"))
     if function is None:
         return None
     if function.type == "identifier":
@@ -136,7 +136,7 @@ def _chained(
     if root is None:
         return None
     if root.type == "call_expression" and text(field(root, "function")) in ("expect", "should", "assert"):
-        subject = named(field(root, "arguments"))[:1]
+        subject = named_children(field(root, "arguments"))[:1]
         return by_matcher(node, matcher, subject + arguments, is_negated="not" in words)
     name = text(root)
     if name == "assert" or "should" in words or (name == "expect" and matcher in ("assertions", "fail")):
@@ -160,7 +160,7 @@ def _chained(
 def _property_assertion(expression: "Node") -> Assertion | None:
     """`expect(x).to.be.true`, and `expect(x)` without anything, which demands nothing."""
     if expression.type == "call_expression" and text(field(expression, "function")) == "expect":
-        subject = tuple(map(normal, named(field(expression, "arguments"))[:1]))
+        subject = tuple(map(normal, named_children(field(expression, "arguments"))[:1]))
         shown = text(expression)
         return Assertion(shown, subject, "expect", Strength.VACUOUS, lines(expression), shown)
     if expression.type != "member_expression":
@@ -168,7 +168,9 @@ def _property_assertion(expression: "Node") -> Assertion | None:
     root, words = _root(expression)
     if root is None or root.type != "call_expression" or text(field(root, "function")) != "expect":
         return None
-    return by_matcher(expression, words[-1], named(field(root, "arguments"))[:1], is_negated="not" in words)
+    return by_matcher(
+        expression, words[-1], named_children(field(root, "arguments"))[:1], is_negated="not" in words
+    )
 
 
 def _root(node: "Node") -> "tuple[Node | None, list[str]]":
@@ -201,7 +203,7 @@ def _swallows(node: "Node") -> bool:
     handler = field(node, "handler") if node.type == "try_statement" else None
     block = field(handler, "body")
     return block is not None and not any(
-        one.type in ("throw_statement", "call_expression") for one in walk(block)
+        one.type in ("throw_statement", "call_expression") for one in walk_nodes(block)
     )
 
 

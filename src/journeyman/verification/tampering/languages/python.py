@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, Strength, by_condition, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, lines, named, normal, text, walk
+from journeyman.verification.tampering.syntax import field, lines, named_children, normal, text, walk_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,9 +31,9 @@ def _definitions(root: "Node") -> Iterator[Case]:
         node, path, skipped = stack.pop()
         if node.type in _STATEMENTS:
             skipped = skipped or _skip_of_block(node)
-            stack.extend((one, path, skipped) for one in reversed(named(node)))
+            stack.extend((one, path, skipped) for one in reversed(named_children(node)))
             continue
-        marks = [one for one in named(node) if one.type == "decorator"]
+        marks = [one for one in named_children(node) if one.type == "decorator"]
         definition = field(node, "definition") if node.type == "decorated_definition" else node
         name = text(field(definition, "name"))
         body = field(definition, "body")
@@ -57,10 +57,10 @@ def _definitions(root: "Node") -> Iterator[Case]:
 
 def _skip_of_block(block: "Node") -> str:
     """What a module or class says of all its tests: `pytestmark`, `__test__`, a skip of the whole module."""
-    for statement in named(block):
-        if statement.type != "expression_statement" or not named(statement):
+    for statement in named_children(block):
+        if statement.type != "expression_statement" or not named_children(statement):
             continue
-        inner = named(statement)[0]
+        inner = named_children(statement)[0]
         if inner.type == "assignment":
             target, value = text(field(inner, "left")), normal(field(inner, "right"))
             if (target == "pytestmark" and _SKIP.search(value)) or (
@@ -81,23 +81,25 @@ def _rows(decorators: "list[Node]") -> int | None:
     """How often a test is run by its `parametrize` marks."""
     rows = None
     for decorator in decorators:
-        call = named(decorator)[0] if named(decorator) else None
+        call = named_children(decorator)[0] if named_children(decorator) else None
         if call is None or call.type != "call" or not text(field(call, "function")).endswith("parametrize"):
             continue
-        values = [one for one in named(field(call, "arguments"))[1:] if one.type in ("list", "tuple")]
+        values = [
+            one for one in named_children(field(call, "arguments"))[1:] if one.type in ("list", "tuple")
+        ]
         if not values:
             return None
-        rows = (rows or 1) * len(named(values[0]))
+        rows = (rows or 1) * len(named_children(values[0]))
     return rows
 
 
 def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
-    if node.type == "assert_statement" and named(node):
-        return by_condition(node, named(node)[0])
+    if node.type == "assert_statement" and named_children(node):
+        return by_condition(node, named_children(node)[0])
     if node.type != "call":
         return None
     function = text(field(node, "function"))
-    arguments = [one for one in named(field(node, "arguments")) if one.type != "keyword_argument"]
+    arguments = [one for one in named_children(field(node, "arguments")) if one.type != "keyword_argument"]
     if _RAISES.search(function):
         return _raises(node, arguments)
     if _ASSERT.search(function):
@@ -107,7 +109,7 @@ def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
 
 def _raises(node: "Node", arguments: "list[Node]") -> Assertion:
     expected = normal(arguments[0]) if arguments else ""
-    has_more = any(one.type == "keyword_argument" for one in named(field(node, "arguments")))
+    has_more = any(one.type == "keyword_argument" for one in named_children(field(node, "arguments")))
     strength = Strength.LOOSE if expected in _BROAD else Strength.EXACT if has_more else Strength.PARTIAL
     return Assertion(normal(node), ("raises",), "raises", strength, lines(node), text(node))
 
@@ -126,18 +128,20 @@ def _swallows(node: "Node") -> bool:
         return bool(re.search(r"\bsuppress\b", normal(clause))) and bool(_broad_names(normal(clause)))
     if node.type != "try_statement":
         return False
-    return any(_hides(one) for one in named(node) if one.type in ("except_clause", "except_group_clause"))
+    return any(
+        _hides(one) for one in named_children(node) if one.type in ("except_clause", "except_group_clause")
+    )
 
 
 def _hides(clause: "Node") -> bool:
     block = next((one for one in clause.children if one.type == "block"), None)
-    caught = [normal(one) for one in named(clause) if one is not block and one.type != "block"]
+    caught = [normal(one) for one in named_children(clause) if one is not block and one.type != "block"]
     if caught and not any(_broad_names(one) for one in caught):
         return False
     ends = ("raise_statement", "assert_statement")
     return not any(
         one.type in ends or (one.type == "call" and _ASSERT.search(text(field(one, "function"))))
-        for one in (walk(block) if block is not None else ())
+        for one in (walk_nodes(block) if block is not None else ())
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, by_condition, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, named, normal, text
+from journeyman.verification.tampering.syntax import field, named_children, normal, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ def _find(root: "Node") -> Iterator[Case]:
         called = text(field(node, "method")) if node.type == "call" and block is not None else ""
         if _GROUPS.fullmatch(called) or _TESTS.fullmatch(called):
             arguments = normal(field(node, "arguments"))
-            title = text(named(field(node, "arguments"))[0]).strip("'\"") if arguments else ""
+            title = text(named_children(field(node, "arguments"))[0]).strip("'\"") if arguments else ""
             found = _SKIP.search(arguments)
             path = (*path, title)
             skipped = skipped or (called if re.match("x|pending|skip", called) else found[0] if found else "")
@@ -52,12 +52,12 @@ def _assertion(node: "Node", guard: "Node | None") -> Assertion | None:
     if node.type != "call":
         return None
     name, receiver = text(field(node, "method")), field(node, "receiver")
-    arguments = named(field(node, "arguments"))
+    arguments = named_children(field(node, "arguments"))
     if name in ("to", "not_to", "to_not") and receiver is not None:
-        subject = named(field(receiver, "arguments"))[:1]
+        subject = named_children(field(receiver, "arguments"))[:1]
         matcher = arguments[0] if arguments else None
         words = text(field(matcher, "method")) or text(matcher).partition("(")[0]
-        expected = named(field(matcher, "arguments"))[:1]
+        expected = named_children(field(matcher, "arguments"))[:1]
         return by_matcher(node, words, subject + expected, is_negated=name != "to")
     if name == "assert" and arguments:
         return by_condition(node, arguments[0])
