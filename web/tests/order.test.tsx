@@ -181,7 +181,7 @@ it.each([
 ] as [Partial<Order>, string | null][])(
   "the header says in words what the checks show: %o",
   (fields, words) => {
-    renderWith(<Header order={order(fields)} story={EMPTY} />, {
+    renderWith(<Header order={order(fields)} transcript={EMPTY} />, {
       "GET /api/models": { models: [], default_model: null },
     });
     if (words) expect(screen.getByText(words)).toBeTruthy();

@@ -16,7 +16,7 @@ from journeyman.api.fields import InDigits, NameText
 from journeyman.api.models import Parameters
 from journeyman.api.services import Given
 from journeyman.api.work_orders import Order
-from journeyman.environments.doctor import Who
+from journeyman.environments.doctor import RemedyOwner
 from journeyman.errors import NotFound
 from journeyman.verification.envelope import MEDIA_TYPE
 from journeyman.verification.records import outcome_of
@@ -39,7 +39,7 @@ class CheckFault(_Shown):
 
     what: str
     remedy: str
-    who: Who
+    who: RemedyOwner
     command: str
 
 

@@ -616,6 +616,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/repositories/{repository_id}/flaky-tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Flaky Tests
+         * @description Those seen most often first.
+         */
+        get: operations["flaky_tests_api_repositories__repository_id__flaky_tests_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repositories/{repository_id}/flaky-tests/{test_digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Trust
+         * @description Let a test count when it fails, or take that back.
+         */
+        put: operations["trust_api_repositories__repository_id__flaky_tests__test_digest__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/github/verify-repository": {
         parameters: {
             query?: never;
@@ -1413,6 +1453,16 @@ export interface components {
             /** Command */
             command: string;
         };
+        /**
+         * CheckOnBase
+         * @description The same check on the base commit.
+         */
+        CheckOnBase: {
+            /** Outcome */
+            outcome: string;
+            /** Summary */
+            summary: string;
+        };
         /** CheckRecord */
         CheckRecord: {
             /** Name */
@@ -1443,11 +1493,24 @@ export interface components {
             tests?: {
                 [key: string]: number;
             } | null;
+            /** Runner */
+            runner?: string | null;
+            base?: components["schemas"]["CheckOnBase"] | null;
+            /**
+             * Was Failing
+             * @default false
+             */
+            was_failing: boolean;
             /**
              * New Failures
              * @default []
              */
             new_failures: string[];
+            /**
+             * Still Failing
+             * @default []
+             */
+            still_failing: string[];
             /**
              * Old Failures
              * @default []
@@ -1463,6 +1526,16 @@ export interface components {
              * @default []
              */
             flaky: string[];
+            /**
+             * Removed
+             * @default []
+             */
+            removed: string[];
+            /**
+             * Newly Skipped
+             * @default []
+             */
+            newly_skipped: string[];
             /**
              * Faults
              * @default []
@@ -1944,6 +2017,29 @@ export interface components {
             size: number;
             /** Reason */
             reason: string;
+        };
+        /** FlakyTestView */
+        FlakyTestView: {
+            /** Test Digest */
+            test_digest: string;
+            /** Test Id */
+            test_id: string;
+            /** Times Seen */
+            times_seen: number;
+            /** Is Trusted */
+            is_trusted: boolean;
+            /**
+             * Last Seen At
+             * Format: date-time
+             */
+            last_seen_at: string;
+        };
+        /** FlakyTestsView */
+        FlakyTestsView: {
+            /** Repository Id */
+            repository_id: string;
+            /** Flaky Tests */
+            flaky_tests: components["schemas"]["FlakyTestView"][];
         };
         /** ForkRequest */
         ForkRequest: {
@@ -2709,7 +2805,7 @@ export interface components {
              * Category
              * @enum {string}
              */
-            category: "transient" | "rate_limited" | "quota" | "auth" | "permission" | "budget" | "sandbox" | "environment" | "agent" | "verification" | "conflict" | "invalid_input" | "internal";
+            category: "transient" | "rate_limited" | "quota" | "auth" | "permission" | "budget" | "sandbox" | "environment" | "agent" | "verification" | "approval" | "conflict" | "invalid_input" | "internal";
             /**
              * Errors
              * @default []
@@ -3492,6 +3588,11 @@ export interface components {
             tokens_cache_read: number;
             /** Tokens Cache Write */
             tokens_cache_write: number;
+        };
+        /** TrustRequest */
+        TrustRequest: {
+            /** Is Trusted */
+            is_trusted: boolean;
         };
         /** VerificationAttemptCompleted */
         VerificationAttemptCompleted: {
@@ -4842,6 +4943,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BegunCheck"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    flaky_tests_api_repositories__repository_id__flaky_tests_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlakyTestsView"];
+                };
+            };
+            /** @description What went wrong, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trust_api_repositories__repository_id__flaky_tests__test_digest__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                test_digest: string;
+                repository_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlakyTestView"];
                 };
             };
             /** @description What went wrong, and what to do */

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from journeyman.environments.doctor import Who
+from journeyman.environments.doctor import RemedyOwner
 from journeyman.verification.own_code import CodeUnderTest
 
 
@@ -13,7 +13,7 @@ class EnvironmentFault:
     what: str
     remedy: str
     """What helps. A sentence that names a setting stands alone, so that a page can leave it out."""
-    who: Who
+    who: RemedyOwner
     command: str = ""
     """What would bring it, for a shell; empty where no command does."""
 
@@ -35,7 +35,7 @@ EQUIP = (
 )
 
 
-def always(what: str, remedy: str, who: Who, command: str = "") -> Meaning:
+def always(what: str, remedy: str, who: RemedyOwner, command: str = "") -> Meaning:
     """A message that has one meaning; `{0}` in `what` is what the pattern found."""
 
     def meaning(found: re.Match[str], _code: CodeUnderTest, _around: str) -> EnvironmentFault:
