@@ -26,7 +26,7 @@ const passing = {
   duration_seconds: 2.5,
 };
 const panel = (check: object, passed: boolean | null = true, transcript = EMPTY, fields = {}) =>
-  renderWith(<ChecksPanel order={order(fields)} story={transcript} />, {
+  renderWith(<ChecksPanel order={order(fields)} transcript={transcript} />, {
     [`GET ${BASE}/evidence`]: { evidence: [record(check, passed)] },
   });
 
@@ -91,7 +91,7 @@ it.each([
 
 it("signed evidence of an attempt is a file to download", async () => {
   const signed = { ...record(passing, true), statement: { payload: "" } };
-  renderWith(<ChecksPanel order={order()} story={EMPTY} />, {
+  renderWith(<ChecksPanel order={order()} transcript={EMPTY} />, {
     [`GET ${BASE}/evidence`]: { evidence: [signed] },
   });
   const link = await screen.findByRole("link", { name: "Signed evidence" });

@@ -13,6 +13,7 @@ from typing import Any
 
 import tomli_w
 
+_MAX_BYTES = 500_000
 Key = tuple[str, ...]
 Table = dict[str, Any]
 
@@ -63,6 +64,8 @@ def _is_run_by(script: str, scripts: Collection[str]) -> bool:
 def with_judging_parts_of(name: str, base: bytes | None, head: bytes) -> bytes | None:
     """The head's manifest with what judges taken from the base. The base's whole file where one of them
     cannot be read."""
+    if len(head) > _MAX_BYTES:
+        return base
     read, write = MANIFESTS[name]
     try:
         old, new = read(base.decode() if base is not None else ""), read(head.decode())

@@ -70,5 +70,24 @@ def test_a_renamed_test_is_not_missed_in_the_runners_list() -> None:
     assert found == ()
 
 
+def test_a_test_of_the_same_name_in_another_file_is_still_missed() -> None:
+    found = find_tampering(
+        [changed("tests/test_a.py", PYTHON, PYTHON.replace("make_order()", "make_order(1)"))],
+        collected_on_base=["tests/test_a.py::test_total", "tests/test_b.py::test_total"],
+        collected_on_head=["tests/test_a.py::test_total"],
+    )
+    assert [(one.kind, one.path) for one in found] == [("test_removed", "tests/test_b.py")]
+
+
+def test_a_test_that_is_still_written_but_no_longer_collected_is_found() -> None:
+    ids = ["tests/test_a.py::TestOrder::test_a", "tests/test_b.py::test_b"]
+    base = "class TestOrder:\n    def test_a(self):\n        assert f() == 1\n"
+    head = base.replace("Order:\n", "Order:\n    def __init__(self): ...\n\n")
+    found = find_tampering(
+        [changed("tests/test_a.py", base, head)], collected_on_base=ids, collected_on_head=ids[1:]
+    )
+    assert [(one.kind, one.path) for one in found] == [("test_removed", "tests/test_a.py")]
+
+
 def test_a_runner_that_reported_nothing_says_nothing_about_missing_tests() -> None:
     assert find_tampering([], collected_on_base=["a::b"], collected_on_head=[]) == ()

@@ -191,3 +191,8 @@ def test_what_fails_in_the_head_as_it_is_fails_whatever_the_base_would_say() -> 
 
 def test_the_first_checks_of_a_project_have_no_judge_to_protect() -> None:
     assert settle({"a": True}, {"a": False}, has_checks_on_base=False).outcome == "passed"
+
+
+def test_a_manifest_that_is_far_too_large_is_shown_as_the_base_has_it() -> None:
+    head = b"a" + b".a" * 400_000 + b" = 1\n"
+    assert restored("pyproject.toml", b"[tool.ruff]\n", head) == b"[tool.ruff]\n"

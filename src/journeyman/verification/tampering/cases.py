@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from journeyman.verification.tampering.assertions import Assertion, Strength
 from journeyman.verification.tampering.syntax import (
     COMMENTS,
+    descendants,
     field,
     lines,
     named_children,
     text,
     tokens,
-    walk_nodes,
 )
 
 if TYPE_CHECKING:
@@ -87,12 +87,11 @@ class Behaviour:
     assertions: list[Assertion]
     calls: list[str]
     skipped: str
-    statements: int
 
 
 def read_behaviour(node: "Node", language: Language) -> Behaviour:
     """What happens below a node, as far as it is reached."""
-    found = Behaviour([], [], "", 0)
+    found = Behaviour([], [], "")
     stack: list[tuple[Node, bool, Node | None]] = [(node, False, None)]
     while stack:
         node, is_swallowed, guard = stack.pop()
@@ -135,7 +134,7 @@ def is_empty(case: Case, language: Language) -> bool:
     """Whether nothing is done in the body of a test."""
     if case.body is None:
         return True
-    block = next((one for one in walk_nodes(case.body) if one.type in language.blocks), case.body)
+    block = next((one for one in descendants(case.body) if one.type in language.blocks), case.body)
     return not any(_does_something(one) for one in reached(block, language) if one.is_named)
 
 

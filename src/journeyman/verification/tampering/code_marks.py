@@ -8,23 +8,23 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.syntax import (
     COMMENTS,
+    descendants,
     field,
     grammar_of,
     lines,
     normal,
     parse,
     text,
-    walk_nodes,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _WORDS = re.compile(
-    rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|VITEST|NODE_ENV|sys\.modules|_MEIPASS"
+    rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_XDIST_WORKER|JEST_WORKER_ID|VITEST|NODE_ENV|sys\.modules"
     rb"|GITHUB_ACTIONS|GITLAB_CI|\bCI\b|testing\.Testing|test\.v|cfg!?\s*\(|_exit|abort|[eE]xit"
 )
 _RUNNERS = frozenset(
@@ -63,7 +63,7 @@ def compare_marks(
             kind=kind,
             path=path,
             lines=lines(node),
-            detail=f"{meaning}: {quote_source(text(node))}.",
+            detail=f"{meaning}: {as_code(text(node))}.",
             severity=severity,
         )
 
@@ -73,7 +73,7 @@ _Mark = tuple[TamperKind, Severity, str]
 
 def _marks(path: str, source: bytes, *, is_test: bool) -> "Iterator[tuple[_Mark, Node]]":
     root = parse(grammar_of(path) or "", source)
-    for node in walk_nodes(root, lambda one: one.type not in COMMENTS):
+    for node in descendants(root, lambda one: one.type not in COMMENTS):
         if (exits := _exit(node, is_test=is_test)) is not None:
             yield exits, node
         elif not is_test and (mark := _detection(node)) is not None:

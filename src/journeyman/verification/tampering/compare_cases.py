@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from journeyman.verification.tampering.assertions import Assertion, Strength
 from journeyman.verification.tampering.cases import is_empty
-from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.matching import Matching, PlacedCase, match
 from journeyman.verification.tampering.paths import holds_tests
 from journeyman.verification.tampering.sources import Source
@@ -24,8 +24,8 @@ class Side(NamedTuple):
 
 def compare_cases(
     base: Sequence[Source], head: Sequence[Source]
-) -> tuple[list[TamperFinding], frozenset[str]]:
-    """The findings, and the names of tests that are accounted for under this name or another."""
+) -> tuple[list[TamperFinding], frozenset[tuple[str, str]]]:
+    """The findings, and path and name of the base's tests that have another now, or are shown as gone."""
     sources = {(side, one.path): one for side, sources in (("base", base), ("head", head)) for one in sources}
     matching = match(_placed(base), _placed(head))
     found: list[TamperFinding] = []
@@ -36,8 +36,9 @@ def compare_cases(
     found += _removed(matching, head)
     for one in matching.new:
         found += _new(Side(sources["head", one.path], one))
-    known = {old.case.name for old, _ in matching.pairs} | {one.case.name for one in matching.gone}
-    return found, frozenset(re.split(r"::| > |\.", name)[-1] for name in known)
+    renamed = [old for old, new in matching.pairs if (old.path, old.case.name) != (new.path, new.case.name)]
+    known = [*renamed, *matching.gone]
+    return found, frozenset((one.path, re.split(r"::| > |\.", one.case.name)[-1]) for one in known)
 
 
 def _placed(sources: Sequence[Source]) -> list[PlacedCase]:
@@ -83,7 +84,7 @@ def _removed(matching: Matching, head: Sequence[Source]) -> Iterator[TamperFindi
         yield _finding(
             "test_removed",
             one,
-            f"The test {quote_source(one.case.name)} of the base is gone (lines of the base).",
+            f"The test {as_code(one.case.name)} of the base is gone (lines of the base).",
         )
 
 
@@ -96,7 +97,7 @@ def _new(side: Side) -> Iterator[TamperFinding]:
         yield _finding(
             "vacuous_assertion",
             side.placed,
-            f"The new test {quote_source(case.name)} demands nothing: {quote_source(assertions[0].shown)}.",
+            f"The new test {as_code(case.name)} demands nothing: {as_code(assertions[0].shown)}.",
             severity="notice",
         )
 
@@ -109,10 +110,10 @@ def _compare(before: Side, after: Side) -> Iterator[TamperFinding]:
         yield _focused(after.placed)
     if new.is_retried and not old.is_retried:
         yield _finding(
-            "retry_added", after.placed, f"The test {quote_source(new.name)} is repeated until it passes."
+            "retry_added", after.placed, f"The test {as_code(new.name)} is repeated until it passes."
         )
     if old.rows and new.rows is not None and new.rows < old.rows:
-        detail = f"The test {quote_source(new.name)} has {new.rows} of the {old.rows} rows of its table left."
+        detail = f"The test {as_code(new.name)} has {new.rows} of the {old.rows} rows of its table left."
         yield _finding("cases_removed", after.placed, detail)
     yield from _compare_behaviour(before, after)
 
@@ -122,13 +123,11 @@ def _compare_behaviour(before: Side, after: Side) -> Iterator[TamperFinding]:
     case = after.placed.case
     skipped = case.skipped or new.skipped
     if skipped and not (before.placed.case.skipped or old.skipped):
-        detail = f"The test {quote_source(case.name)} is no longer run, or may fail: {quote_source(skipped)}."
+        detail = f"The test {as_code(case.name)} is no longer run, or may fail: {as_code(skipped)}."
         yield _finding("test_skipped", after.placed, detail)
     was_empty = is_empty(before.placed.case, before.source.language)
     if is_empty(case, after.source.language) and not was_empty:
-        yield _finding(
-            "test_emptied", after.placed, f"The test {quote_source(case.name)} does nothing any more."
-        )
+        yield _finding("test_emptied", after.placed, f"The test {as_code(case.name)} does nothing any more.")
         return
     yield from _compare_assertions(before, after)
 
@@ -141,10 +140,8 @@ def _compare_assertions(before: Side, after: Side) -> Iterator[TamperFinding]:
     helped_before, helped = before.source.assertions_called(old), after.source.assertions_called(new)
     count_before, count = len(old.assertions), len(new.assertions)
     if count < count_before and count + helped.total() < count_before + helped_before.total():
-        detail = (
-            f"The test {quote_source(case.name)} makes {count} of the {count_before} assertions of the base"
-        )
-        lost = f", without {quote_source(gone[0].shown)}" if gone else ""
+        detail = f"The test {as_code(case.name)} makes {count} of the {count_before} assertions of the base"
+        lost = f", without {as_code(gone[0].shown)}" if gone else ""
         yield _finding("assertions_removed", after.placed, f"{detail}{lost}.")
 
 
@@ -172,18 +169,19 @@ def _changed(gone: list[Assertion], added: list[Assertion], placed: PlacedCase) 
         if other is None:
             continue
         free.remove(other)
-        both = f"{quote_source(one.shown)} became {quote_source(other.shown)}"
+        both = f"{as_code(one.shown)} became {as_code(other.shown)}"
         if other.strength < one.strength:
             what = "demands nothing any more" if other.strength is Strength.VACUOUS else "demands less"
-            detail = f"An assertion of {quote_source(placed.case.name)} {what}: {both}."
+            detail = f"An assertion of {as_code(placed.case.name)} {what}: {both}."
             yield _finding("assertion_weakened", placed, detail, lines=other.lines)
         elif other.matcher == one.matcher:
-            detail = f"The test {quote_source(placed.case.name)} expects something else: {both}."
+            detail = f"The test {as_code(placed.case.name)} expects something else: {both}."
             yield _finding("expected_value_changed", placed, detail, lines=other.lines, severity="notice")
     for one in free:
         if one.strength is Strength.VACUOUS:
-            name, shown = quote_source(placed.case.name), quote_source(one.shown)
-            detail = f"An assertion added to {name} demands nothing: {shown}."
+            detail = (
+                f"An assertion added to {as_code(placed.case.name)} demands nothing: {as_code(one.shown)}."
+            )
             yield _finding("vacuous_assertion", placed, detail, lines=one.lines)
 
 
@@ -195,7 +193,7 @@ def _is_about_the_same(a: Assertion, b: Assertion) -> bool:
 
 
 def _focused(placed: PlacedCase) -> TamperFinding:
-    detail = f"Only {quote_source(placed.case.name)} is run, and no other test beside it."
+    detail = f"Only {as_code(placed.case.name)} is run, and no other test beside it."
     return _finding("test_focused", placed, detail)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from journeyman.verification.tampering.commands import judge_command, runs_check
-from journeyman.verification.tampering.findings import TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.settings_values import SettingValues, Value
 
 _PIPELINE = re.compile(
@@ -47,12 +47,12 @@ def _missing_jobs(path: str, base: SettingValues, head: SettingValues) -> Iterat
     gone = _jobs(base) - _jobs(head)
     added = len(_jobs(head) - _jobs(base))
     for name in sorted(gone)[added:]:
-        yield _asked("ci_changed", path, None, f"The job {quote_source(name)} is gone from the pipeline.")
+        yield _asked("ci_changed", path, None, f"The job {as_code(name)} is gone from the pipeline.")
     for key in ("on", "true"):
         before = {name[1] for name in base if len(name) > 1 and name[0] == key}
         after = {name[1] for name in head if len(name) > 1 and name[0] == key}
         if head and before and before - after:
-            lost = quote_source(", ".join(sorted(before - after)))
+            lost = as_code(", ".join(sorted(before - after)))
             yield _asked("ci_changed", path, None, f"The pipeline no longer runs on {lost}.")
 
 
@@ -75,7 +75,7 @@ def _forgiven(path: str, base: SettingValues, head: SettingValues) -> Iterator[T
                 "failure_ignored",
                 path,
                 line,
-                f"A failure no longer counts in the pipeline: {quote_source(name)}.",
+                f"A failure no longer counts in the pipeline: {as_code(name)}.",
             )
     never = [
         value for key, value in head.items() if key[-1] in ("if", "when") and value.text.strip() in _NEVER
@@ -101,11 +101,11 @@ def _commands(path: str, base: SettingValues, head: SettingValues) -> Iterator[T
             added.append((line, number))
     for line, number in added:
         for kind, meaning in judge_command(_nearest(line, gone), line):
-            yield _asked(kind, path, number, f"In a command of the pipeline {meaning}: {quote_source(line)}.")
+            yield _asked(kind, path, number, f"In a command of the pipeline {meaning}: {as_code(line)}.")
     lost = [line for line in gone if runs_check(line)]
     found = [line for line, _ in added if runs_check(line)]
     for line in lost[len(found) :]:
-        yield _asked("ci_changed", path, None, f"The pipeline no longer runs {quote_source(line)}.")
+        yield _asked("ci_changed", path, None, f"The pipeline no longer runs {as_code(line)}.")
 
 
 def _nearest(line: str, candidates: Counter[str]) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from journeyman.verification.tampering.commands import judge_command, runs_check
-from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.settings_values import SettingValues, Value
 
 _LIFECYCLE = re.compile(r"(?:pre|post)\w+|(?:pre)?prepare|install")
@@ -27,21 +27,20 @@ def compare_package_scripts(path: str, base: SettingValues, head: SettingValues)
             continue
         if before is None:
             if _LIFECYCLE.fullmatch(name):
-                detail = f"The script {quote_source(name)} runs by itself: {quote_source(value.text)}."
+                detail = f"The script {as_code(name)} runs by itself: {as_code(value.text)}."
                 yield _finding("startup_hook_added", path, value.line, detail)
             continue
         loosened = list(judge_command(before.text, value.text))
         for kind, meaning in loosened:
-            detail = f"In the script {quote_source(name)} {meaning}: {quote_source(value.text)}."
+            detail = f"In the script {as_code(name)} {meaning}: {as_code(value.text)}."
             yield _finding(kind, path, value.line, detail)
         if not loosened:
-            was, now = quote_source(before.text), quote_source(value.text)
-            detail = f"The script {quote_source(name)} was {was} and is {now}."
+            detail = f"The script {as_code(name)} was {as_code(before.text)} and is {as_code(value.text)}."
             is_check = runs_check(name) or runs_check(before.text)
             yield _finding("check_setting_changed", path, value.line, detail, "ask" if is_check else "notice")
     for name in old.keys() - new.keys():
         if runs_check(name) or runs_check(old[name].text):
-            detail = f"The script {quote_source(name)} of the base is gone: {quote_source(old[name].text)}."
+            detail = f"The script {as_code(name)} of the base is gone: {as_code(old[name].text)}."
             yield _finding("check_setting_changed", path, None, detail)
 
 
@@ -59,11 +58,11 @@ def compare_recipes(path: str, base: str, head: str) -> Iterator[TamperFinding]:
             old[line] -= 1
             continue
         if re.match(r"@?-", line) and line.lstrip("-@ ") in plain and runs_check(line):
-            detail = f"A failure no longer counts: {quote_source(line)}."
+            detail = f"A failure no longer counts: {as_code(line)}."
             yield _finding("failure_ignored", path, number, detail)
         for kind, meaning in judge_command("", line):
             severity: Severity = "ask" if runs_check(line) else "notice"
-            yield _finding(kind, path, number, f"In a command {meaning}: {quote_source(line)}.", severity)
+            yield _finding(kind, path, number, f"In a command {meaning}: {as_code(line)}.", severity)
 
 
 def compare_environment_checks(
@@ -75,13 +74,13 @@ def compare_environment_checks(
         before, after = old.get(key), new.get(key)
         if before is not None and after is not None and before.text == after.text:
             continue
-        name = quote_source(".".join(key[1:]))
+        name = as_code(".".join(key[1:]))
         if before is None and after is not None:
-            detail = f"The check {name} is added: {quote_source(after.text)}."
+            detail = f"The check {name} is added: {as_code(after.text)}."
             yield _finding("environment_checks_changed", path, after.line, detail, "notice")
         elif before is not None:
-            now = f"is {quote_source(after.text)}" if after is not None else "is gone"
-            detail = f"The check {name} was {quote_source(before.text)} and {now}."
+            now = f"is {as_code(after.text)}" if after is not None else "is gone"
+            detail = f"The check {name} was {as_code(before.text)} and {now}."
             yield _finding("environment_checks_changed", path, after.line if after else None, detail)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from journeyman.verification.tampering.commands import judge_command
-from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.settings_values import Key, SettingValues, Value
 
 _FLOOR = re.compile(
@@ -71,7 +71,7 @@ def compare_settings(path: str, base: SettingValues, head: SettingValues) -> Ite
             yield _finding(path, one)
     others = [one for one in changes if one.severity == "notice"]
     if others:
-        names = ", ".join(quote_source(".".join(one.key)) for one in others[:8])
+        names = ", ".join(as_code(".".join(one.key)) for one in others[:8])
         more = f" and {len(others) - 8} more" if len(others) > 8 else ""
         first = others[0]._replace(detail=f"Settings of the checks are different: {names}{more}.")
         yield _finding(path, first)
@@ -99,21 +99,20 @@ def _judged(key: Key, old: Value | None, new: Value | None) -> Iterator[Change]:
 
 def _lowered(key: Key, old: Value | None, new: Value | None) -> Iterator[tuple[TamperKind, str]]:
     name = re.sub(r"[-_.\s]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key[-1])).lower()
-    shown = quote_source(".".join(key))
+    shown = as_code(".".join(key))
     before, after = old.text if old else "", new.text if new else ""
     if _OPTIONS.search(name) or "scripts" in key:
         joined = " ".join(before.split()), " ".join(after.split())
         yield from (
-            (kind, f"In {shown} {meaning}: {quote_source(after)}.")
-            for kind, meaning in judge_command(*joined)
+            (kind, f"In {shown} {meaning}: {as_code(after)}.") for kind, meaning in judge_command(*joined)
         )
         return
     was, now = _number(before), _number(after)
     if _RETRY.search(name) and (now or 0) > (was or 0):
-        yield "retry_added", f"What fails is run again: {shown} is {quote_source(after)}."
+        yield "retry_added", f"What fails is run again: {shown} is {as_code(after)}."
     elif was is not None and _is_lower(name, was, now):
-        is_now = f"is {quote_source(after)}" if after else "is gone"
-        yield "threshold_lowered", f"{shown} was {quote_source(before)} and {is_now}."
+        is_now = f"is {as_code(after)}" if after else "is gone"
+        yield "threshold_lowered", f"{shown} was {as_code(before)} and {is_now}."
     elif detail := _loosened(key, name, old, new):
         yield "check_setting_changed", f"{shown} {detail}."
 
@@ -130,13 +129,13 @@ def _loosened(key: Key, name: str, old: Value | None, new: Value | None) -> str:
     before, after = old.text if old else "", new.text if new else ""
     level, new_level = _LEVELS.get(_first(before)), _LEVELS.get(_first(after))
     if level is not None and new_level is not None and new_level < level:
-        return f"was {quote_source(before)} and is {quote_source(after)}"
+        return f"was {as_code(before)} and is {as_code(after)}"
     old_items, new_items = _items(old), _items(new)
     scope = " ".join((*key[-2:-1], name)).lower()
     if _IGNORES.search(scope) and new_items - old_items and not _is_switch(after):
-        return f"leaves out more: {quote_source(', '.join(sorted(new_items - old_items)))}"
+        return f"leaves out more: {as_code(', '.join(sorted(new_items - old_items)))}"
     if _SELECTS.search(name) and old_items - new_items and not _is_switch(before):
-        return f"no longer has {quote_source(', '.join(sorted(old_items - new_items)))}"
+        return f"no longer has {as_code(', '.join(sorted(old_items - new_items)))}"
     if _STRICT.search(name) and before in _ON and after not in _ON:
         return "is switched off"
     if _LENIENT.search(name) and after in _ON and before not in _ON:

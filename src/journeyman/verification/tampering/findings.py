@@ -44,7 +44,7 @@ class TamperFinding:
     """`ask`: a person is to approve it, where the policy says so."""
 
 
-def quote_source(text: str) -> str:
+def as_code(text: str) -> str:
     """Text of the repository on one line, without control characters, cut."""
     line = " ".join(text.split())
     shown = "".join(character if character.isprintable() else "\ufffd" for character in line[:_SHOWN])

@@ -21,7 +21,7 @@ from journeyman.verification.tampering.compare_scripts import (
     has_recipes,
 )
 from journeyman.verification.tampering.compare_settings import compare_settings
-from journeyman.verification.tampering.findings import TamperFinding, quote_source
+from journeyman.verification.tampering.findings import TamperFinding, as_code
 from journeyman.verification.tampering.paths import holds_tests
 from journeyman.verification.tampering.settings_values import SettingValues, read_values
 from journeyman.verification.tampering.snapshots import compare_snapshots, is_snapshot
@@ -80,8 +80,8 @@ def _not_compared(file: ChangedFile) -> Iterator[TamperFinding]:
             )
     elif is_lock(file.path):
         yield _changed_root(file)
-    elif is_trust_root(file.path) or (holds_tests(file.path) and grammar_of(file.path)):
-        detail = "The file is too large, or no text, so that nobody compared it."
+    elif is_trust_root(file.path) or _may_hold_tests(file):
+        detail = "The file is too large, or no text, so it was not compared."
         yield TamperFinding(kind="not_compared", path=file.path, lines=None, detail=detail, severity="ask")
     yield from find_startup_hooks(ChangedFile(path=file.path, base=file.base, head=file.head and b""))
 
@@ -132,7 +132,7 @@ def _judges(file: ChangedFile) -> bool:
 
 def _changed_root(file: ChangedFile) -> TamperFinding:
     verb = "added" if file.base is None else "removed" if file.head is None else "different"
-    detail = f"{quote_source(file.path)}, which decides what the checks mean, is {verb}."
+    detail = f"{as_code(file.path)}, which decides what the checks mean, is {verb}."
     return TamperFinding(
         kind="trust_root_changed", path=file.path, lines=None, detail=detail, severity="notice"
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from journeyman.verification.tampering.findings import TamperFinding, quote_source
+from journeyman.verification.tampering.findings import TamperFinding, as_code
 
 _SNAPSHOT = re.compile(
     r"(?:.*/)?(?:__snapshots__|__image_snapshots__|snapshots|[^/]+-snapshots)/.+"
@@ -27,7 +27,7 @@ def compare_snapshots(path: str, base: bytes | None, head: bytes | None) -> Iter
     gone = [name for name in old if name not in new]
     for names, what in ((changed, "recorded anew"), (gone, "removed")):
         if names:
-            shown = f", the first {quote_source(names[0])}" if names[0] else ""
+            shown = f", the first {as_code(names[0])}" if names[0] else ""
             yield _finding(path, f"{len(names)} of {len(old)} snapshots are {what}{shown}.")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.cases import Behaviour, Case, Language, read_behaviour
 from journeyman.verification.tampering.languages import LANGUAGES
-from journeyman.verification.tampering.syntax import field, grammar_of, parse, text, walk_nodes
+from journeyman.verification.tampering.syntax import descendants, field, grammar_of, parse, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,7 +28,7 @@ class Source:
     @cached_property
     def _functions(self) -> "dict[str, Node]":
         names = self.language.functions
-        return {text(field(one, "name")): one for one in walk_nodes(self.root) if one.type in names}
+        return {text(field(one, "name")): one for one in descendants(self.root) if one.type in names}
 
     @cached_property
     def helpers(self) -> dict[str, Case]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from journeyman.verification.tampering.changed_file import ChangedFile
 from journeyman.verification.tampering.conftest_parts import parts_of
-from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, quote_source
+from journeyman.verification.tampering.findings import Severity, TamperFinding, TamperKind, as_code
 from journeyman.verification.tampering.settings_values import SettingValues
 
 _TOOLS = (
@@ -58,7 +58,7 @@ def find_startup_hooks(file: ChangedFile) -> Iterator[TamperFinding]:
     for meaning, pattern in _PLANTED:
         if pattern.fullmatch(file.path) and (file.base is None or "tool" not in meaning):
             verb = "added" if file.base is None else "changed"
-            yield _finding(file.path, None, f"{quote_source(file.path)} is {verb}: {meaning}.")
+            yield _finding(file.path, None, f"{as_code(file.path)} is {verb}: {meaning}.")
             return
     if file.path.rpartition("/")[2] == "conftest.py":
         yield from _conftest(file)
@@ -66,7 +66,7 @@ def find_startup_hooks(file: ChangedFile) -> Iterator[TamperFinding]:
         old = set((file.base or b"").decode(errors="replace").splitlines())
         for number, line in enumerate(file.head.decode(errors="replace").splitlines(), 1):
             if line not in old and _INJECTED.search(line[:2000]):
-                detail = f"A setting that acts on every command: {quote_source(line)}."
+                detail = f"A setting that acts on every command: {as_code(line)}."
                 yield _finding(file.path, (number, number), detail)
 
 
@@ -80,13 +80,13 @@ def _conftest(file: ChangedFile) -> Iterator[TamperFinding]:
     for part in list((new - old).elements())[:_SHOWN]:
         name = next((line for line in part.splitlines() if not line.startswith("@")), part)
         lines = next(((at, at) for at, line in enumerate(source, 1) if line.strip() == name.strip()), None)
-        yield _finding(file.path, lines, f"The conftest.py acts on every test: {quote_source(name)}.")
+        yield _finding(file.path, lines, f"The conftest.py acts on every test: {as_code(name)}.")
     if old - new and not new - old:
         gone = next(iter(old - new)).partition("\n")[0]
         yield _finding(
             file.path,
             None,
-            f"A part that acted on every test is gone: {quote_source(gone)}.",
+            f"A part that acted on every test is gone: {as_code(gone)}.",
             "trust_root_changed",
         )
     if old == new:
@@ -104,7 +104,7 @@ def find_entry_points(path: str, base: SettingValues, head: SettingValues) -> It
         is_plugin = "pytest11" in " ".join(key) or re.search(r"\bpytest11\b", value.text)
         names = [key[-1], *(item.partition("=")[0].strip() for item in value.text.splitlines())]
         if is_plugin or any(re.fullmatch(_TOOLS, name) for name in names):
-            detail = f"An entry point takes part in every run: {quote_source('.'.join(key))}."
+            detail = f"An entry point takes part in every run: {as_code('.'.join(key))}."
             yield _finding(path, (value.line, value.line) if value.line else None, detail)
 
 

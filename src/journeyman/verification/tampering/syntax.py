@@ -43,7 +43,7 @@ def parse(grammar: str, source: bytes) -> "Node":
     return _parser(grammar).parse(source).root_node
 
 
-def walk_nodes(node: "Node", enters: Callable[["Node"], bool] = lambda _: True) -> "Iterator[Node]":
+def descendants(node: "Node", enters: Callable[["Node"], bool] = lambda _: True) -> "Iterator[Node]":
     """The node and what is below it, in the order of the source; not below nodes that are not entered."""
     stack = [node]
     while stack:
@@ -61,7 +61,7 @@ def tokens(node: "Node") -> list[str]:
     """The words and signs of a node, without comments and layout."""
     return [
         text(one)
-        for one in walk_nodes(node, lambda inner: inner.type not in COMMENTS and inner.type != "string")
+        for one in descendants(node, lambda inner: inner.type not in COMMENTS and inner.type != "string")
         if (not one.child_count or one.type == "string") and one.type not in COMMENTS
     ]
 

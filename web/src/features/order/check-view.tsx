@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
 import { duration } from "@/lib/format";
 import { type Fault, Faults } from "./faults";
+import { type TestList, Tests } from "./tests";
 
 /** As stored by the server; older records have no output, and events of theirs a status instead of an outcome. */
 export type Check = {
@@ -20,7 +21,8 @@ export type Check = {
   duration_seconds?: number;
   failing?: string | string[];
   output?: string;
-};
+  base?: { outcome: string; summary: string } | null;
+} & Partial<Record<TestList, string[]>>;
 
 const OUTCOMES: Record<string, { word: string; look: string }> = {
   passed: { word: "passed", look: "text-success" },
@@ -34,7 +36,8 @@ const OUTCOMES: Record<string, { word: string; look: string }> = {
 const joined = (text: string | string[] | undefined, by: string) =>
   Array.isArray(text) ? text.join(by) : text;
 
-export function CheckView({ check }: { check: Check }) {
+/** `outputAddress`: where the whole output is, of which the record holds the beginning and the end. */
+export function CheckView({ check, outputAddress }: { check: Check; outputAddress?: string }) {
   const [open, setOpen] = useState(false);
   const command = joined(check.command, " ");
   const failing = joined(check.failing, "\n");
@@ -54,6 +57,12 @@ export function CheckView({ check }: { check: Check }) {
       {command && (
         <code className="mt-1 block font-mono text-xs break-all text-muted-foreground">{command}</code>
       )}
+      {check.base && (
+        <p className="mt-1 text-xs text-muted-foreground">
+          Before the change: {OUTCOMES[check.base.outcome]?.word ?? check.base.outcome}, {check.base.summary}
+        </p>
+      )}
+      <Tests check={check} />
       <Faults faults={check.faults ?? []} check={check.name} />
       {failing && outcome !== "environment" && (
         <Output className="mt-2" label={`What failed in ${check.name}`} text={failing} />
@@ -72,6 +81,11 @@ export function CheckView({ check }: { check: Check }) {
       )}
       {open && check.output && (
         <Output className="mt-1" label={`Output of ${check.name}`} text={check.output} />
+      )}
+      {open && outputAddress && (
+        <a href={outputAddress} className="mt-1 inline-block text-xs text-primary hover:underline">
+          View the whole output<span className="sr-only"> of {check.name}</span>
+        </a>
       )}
     </>
   );

@@ -3,16 +3,17 @@ import { CircleCheck, CircleDot, CircleX, LoaderCircle, ShieldCheck } from "luci
 import type { Evidence, Order } from "@/api/client";
 import { evidenceQuery } from "@/api/queries";
 import { Empty, ErrorMessage, SkeletonRows } from "@/components/feedback";
-import type { Story } from "@/events/story";
+import type { Transcript } from "@/events/transcript";
 import { cn } from "@/lib/cn";
 import { commit } from "@/lib/format";
 import { CheckView } from "./check-view";
 import { verdictOf } from "./panel-bar";
+import { Proof } from "./proof";
 import { hourAndMinute } from "./words";
 
-export function ChecksPanel({ order, story }: { order: Order; story: Story }) {
+export function ChecksPanel({ order, transcript }: { order: Order; transcript: Transcript }) {
   const { data, error } = useQuery(evidenceQuery(order.agent_work_order_id));
-  const running = verdictOf(order, story) === "running";
+  const running = verdictOf(order, transcript) === "running";
   if (error && !data) return <ErrorMessage fault={error} />;
   if (!data) return <SkeletonRows rows={3} className="m-4" />;
   if (!data.evidence.length && !running) {
@@ -57,7 +58,11 @@ function Attempt({ order, record }: { order: Order; record: Evidence }) {
           {commit(record.commit_sha)} · {hourAndMinute(record.created_at)}
         </span>
         {record.statement && (
-          <a href={statementAddress(order, record)} download className="text-xs text-primary hover:underline">
+          <a
+            href={addressOf(order, record, "statement")}
+            download
+            className="text-xs text-primary hover:underline"
+          >
             Signed evidence
           </a>
         )}
@@ -66,16 +71,20 @@ function Attempt({ order, record }: { order: Order; record: Evidence }) {
         {record.checks.map((check, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: records never change
           <li key={index} className="px-3 py-2.5">
-            <CheckView check={check} />
+            <CheckView
+              check={check}
+              outputAddress={addressOf(order, record, `output/${encodeURIComponent(check.name)}`)}
+            />
           </li>
         ))}
       </ul>
       {!record.checks.length && <p className="px-3 py-2.5 text-muted-foreground">{record.summary}</p>}
+      <Proof record={record} />
     </section>
   );
 }
 
-function statementAddress(order: Order, { round, step, attempt }: Evidence) {
+function addressOf(order: Order, { round, step, attempt }: Evidence, what: string) {
   const which = new URLSearchParams({ round: String(round), step });
-  return `/api/agent-work-orders/${order.agent_work_order_id}/evidence/${attempt}/statement?${which}`;
+  return `/api/agent-work-orders/${order.agent_work_order_id}/evidence/${attempt}/${what}?${which}`;
 }

@@ -39,7 +39,7 @@ export function PanelView({ panel, answer, transcript }: ViewProps) {
         >
           {panel === "plan" && <PlanPanel order={order} plan={transcript.plan} />}
           {panel === "changes" && <ChangesPanel order={order} transcript={transcript} />}
-          {panel === "checks" && <ChecksPanel order={order} story={transcript} />}
+          {panel === "checks" && <ChecksPanel order={order} transcript={transcript} />}
           {panel === "pull-request" && <PullRequestPanel order={order} />}
           {panel === "info" && <InfoPanel answer={answer} transcript={transcript} />}
         </Suspense>

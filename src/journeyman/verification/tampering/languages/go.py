@@ -13,12 +13,12 @@ from journeyman.verification.tampering.assertions import (
 from journeyman.verification.tampering.cases import Case, Language
 from journeyman.verification.tampering.syntax import (
     COMMENTS,
+    descendants,
     field,
     lines,
     named_children,
     normal,
     text,
-    walk_nodes,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _rows(body: "Node | None") -> int | None:
         return None
     counts = [
         sum(1 for one in named_children(field(node, "body")) if "{" in text(one))
-        for node in walk_nodes(body)
+        for node in descendants(body)
         if node.type == "composite_literal" and text(field(node, "type")).startswith(("[", "map["))
     ]
     return sum(counts) or None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, by_condition, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, named_children, normal, text, walk_nodes
+from journeyman.verification.tampering.syntax import descendants, field, named_children, normal, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -66,7 +66,7 @@ def _swallows(node: "Node") -> bool:
     clauses = [one for one in node.children if one.type == "catch_clause"] if "try" in node.type else []
     return any(
         re.search(r"\b(?:Throwable|AssertionError|Error)\b", normal(clause))
-        and not any(one.type in ("throw_statement", "method_invocation") for one in walk_nodes(clause))
+        and not any(one.type in ("throw_statement", "method_invocation") for one in descendants(clause))
         for clause in clauses
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, Strength, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, lines, named_children, normal, text, walk_nodes
+from journeyman.verification.tampering.syntax import descendants, field, lines, named_children, normal, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -203,7 +203,7 @@ def _swallows(node: "Node") -> bool:
     handler = field(node, "handler") if node.type == "try_statement" else None
     block = field(handler, "body")
     return block is not None and not any(
-        one.type in ("throw_statement", "call_expression") for one in walk_nodes(block)
+        one.type in ("throw_statement", "call_expression") for one in descendants(block)
     )
 
 

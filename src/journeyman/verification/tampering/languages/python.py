@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from journeyman.verification.tampering.assertions import Assertion, Strength, by_condition, by_matcher
 from journeyman.verification.tampering.cases import Case, Language
-from journeyman.verification.tampering.syntax import field, lines, named_children, normal, text, walk_nodes
+from journeyman.verification.tampering.syntax import descendants, field, lines, named_children, normal, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -141,7 +141,7 @@ def _hides(clause: "Node") -> bool:
     ends = ("raise_statement", "assert_statement")
     return not any(
         one.type in ends or (one.type == "call" and _ASSERT.search(text(field(one, "function"))))
-        for one in (walk_nodes(block) if block is not None else ())
+        for one in (descendants(block) if block is not None else ())
     )
 
 

@@ -1,2 +1,0 @@
-/** The name under which the Checks panel imports the transcript. */
-export type { Transcript as Story } from "./transcript";
