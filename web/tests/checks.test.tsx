@@ -14,6 +14,8 @@ const record = (check: object, passed: boolean | null) => ({
   commit_sha: "0123456789",
   passed,
   checks: [check],
+  red_to_green: [],
+  tampering: [],
   summary: "",
   created_at: "2026-01-01T00:00:00Z",
 });
@@ -96,4 +98,55 @@ it("signed evidence of an attempt is a file to download", async () => {
   });
   const link = await screen.findByRole("link", { name: "Signed evidence" });
   expect(link.getAttribute("href")).toBe(`${BASE}/evidence/1/statement?round=1&step=verify`);
+});
+
+it("a check says what was before the change, and names its tests list by list", async () => {
+  panel(
+    {
+      ...passing,
+      status: undefined,
+      outcome: "failed",
+      base: { outcome: "failed", summary: "1 failed" },
+      new_failures: ["t.py::new"],
+      old_failures: ["t.py::old"],
+      flaky: [],
+    },
+    false,
+  );
+  expect(await screen.findByText("Before the change: failed, 1 failed")).toBeTruthy();
+  expect(screen.getByText("t.py::new")).toBeTruthy();
+  expect(screen.queryByText("t.py::old")).toBeNull();
+  await userEvent
+    .setup()
+    .click(screen.getByRole("button", { name: "Failed before the change, too (1) of unittest" }));
+  expect(screen.getByText("t.py::old")).toBeTruthy();
+  expect(screen.queryByText(/Flaky/)).toBeNull();
+});
+
+const shown = (fields: object) =>
+  renderWith(<ChecksPanel order={order()} transcript={EMPTY} />, {
+    [`GET ${BASE}/evidence`]: { evidence: [{ ...record(passing, true), ...fields }] },
+  });
+
+it.each([
+  ["failed", "1 test fails without the change and passes with it"],
+  ["passed", "The change's tests pass without it, too: they do not show it"],
+])("tests that are %s on the old code are said to show that much", async (on_base, words) => {
+  shown({ red_to_green: [{ test: "t.py::a", on_base, on_head: "passed" }] });
+  expect(await screen.findByText(words)).toBeTruthy();
+});
+
+it("what a change touches of its judges stands there with its line", async () => {
+  shown({
+    tampering: [{ kind: "test_skipped", path: "t.py", lines: [3, 4], detail: "`a` is skipped now." }],
+  });
+  expect(await screen.findByText("The change touches what judges it")).toBeTruthy();
+  expect(screen.getByText("t.py:3")).toBeTruthy();
+});
+
+it("the whole output of a check is a link beside its beginning and end", async () => {
+  panel({ ...passing, name: "api: go test", output: "ok" });
+  await userEvent.setup().click(await screen.findByRole("button", { name: /Show output/ }));
+  const link = screen.getByRole("link", { name: /View the whole output/ });
+  expect(link.getAttribute("href")).toBe(`${BASE}/evidence/1/output/api%3A%20go%20test?round=1&step=verify`);
 });
