@@ -5,9 +5,15 @@ from typing import Any
 
 from journeyman.environments.plan import Check, CheckKind, CheckOutcome
 from journeyman.verification.counts import Counts
-from journeyman.verification.per_test import SuiteReport
+from journeyman.verification.per_test import CaseResult, SuiteReport
 from journeyman.verification.run import CheckResult
-from journeyman.verification.verdict import after_reruns, against_base, judge, single_outcomes
+from journeyman.verification.verdict import (
+    after_reruns,
+    against_base,
+    judge,
+    single_outcomes,
+    without_lost_tests,
+)
 from tests.verification.suites import id_of, ids, suite
 
 
@@ -143,3 +149,27 @@ def test_tests_that_vanish_are_no_pass_beside_others() -> None:
     assert judge([gone, result("passed", suite(b="passed"))]).passed is None
     never = against_base(result("unavailable"), result("unavailable"))
     assert judge([never, result("passed", suite(b="passed"))]).passed is True
+
+
+def in_files(**files: str) -> SuiteReport:
+    cases = tuple(CaseResult(test_id=name, outcome="passed", file=file) for name, file in files.items())
+    return SuiteReport(runner="node:test", tests=cases, is_complete=True)
+
+
+def test_tests_of_untouched_files_that_vanish_show_nothing() -> None:
+    """Code that ends its process early leaves a runner content."""
+    before, after = in_files(a="a.js", b="b.js"), in_files(b="b.js")
+    read = against_base(result("passed", after), result("passed", before))
+    assert judge([without_lost_tests(read, {"calc.js"})]).passed is None
+    assert judge([without_lost_tests(read, {"a.js"})]).passed is True
+
+
+def test_fewer_cases_of_a_test_that_still_runs_are_honest() -> None:
+    before = SuiteReport(
+        runner="pytest",
+        is_complete=True,
+        tests=tuple(CaseResult(test_id=f"t.py::a[{n}]", outcome="passed", file="t.py") for n in range(3)),
+    )
+    after = replace(before, tests=before.tests[:2])
+    read = against_base(result("passed", after), result("passed", before))
+    assert judge([without_lost_tests(read, {"calc.py"})]).passed is True

@@ -34,7 +34,13 @@ from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.tampering.gather import gather_changes
 from journeyman.verification.test_files import is_test_file
 from journeyman.verification.trust_roots import restored_files, settle
-from journeyman.verification.verdict import Verdict, against_base, judge, single_outcomes
+from journeyman.verification.verdict import (
+    Verdict,
+    against_base,
+    judge,
+    single_outcomes,
+    without_lost_tests,
+)
 
 _MOST_TESTS = 500
 """Tests of one run that are asked for by name."""
@@ -63,13 +69,13 @@ async def prove(context: StepContext, commit_sha: str) -> Proof:
     plan = await _plan(context, commit_sha)
     results = await _check_head(context, plan)
     verdict = judge(results)
+    if verdict.passed is False:  # a file that cannot be imported loses its tests, and that is said already
+        return Proof(verdict=verdict, tampering=await find_tampering_apart(plan.files))
     findings = await find_tampering_apart(
         plan.files,
         collected_on_base=_collected(plan.base.values()),
         collected_on_head=_collected(results),
     )
-    if verdict.passed is False:
-        return Proof(verdict=verdict, tampering=findings)
     verdict, unproven = await _with_base_settings(context, plan, verdict)
     proofs, broken = await _square(context, plan, results)
     return Proof(verdict=verdict, red_to_green=proofs, tampering=(*findings, *unproven, *broken))
@@ -117,10 +123,11 @@ async def _check_head(context: StepContext, plan: _Plan) -> list[CheckResult]:
 async def _run(context: StepContext, sandbox: Sandbox, plan: _Plan) -> list[CheckResult]:
     seconds = context.settings.verification_timeout_seconds
     results = await run_checks(sandbox, plan.checks, timeout=seconds, code=plan.code)
-    return [
+    compared = (
         against_base(result, plan.base.get(check.name), context.task)
         for check, result in zip(plan.checks, results, strict=True)
-    ]
+    )
+    return [without_lost_tests(result, plan.code.changed) for result in compared]
 
 
 async def _with_base_settings(
@@ -172,7 +179,9 @@ async def _square(
         before = plan.base.get(check.name)
         baseline = before.report if before else None
         assert result.report is not None
-        tests = changed_cases(plan.test_files, result.report, baseline)[:_MOST_TESTS]
+        flaky = result.comparison.flaky if result.comparison else ()
+        changed = changed_cases(plan.test_files, result.report, baseline)
+        tests = tuple(test for test in changed if test not in flaky)[:_MOST_TESTS]
         if tests:
             red = await _run_some(context, plan, on_old, check, tests, seconds_for(tests, result.report))
             proofs += red_to_green(tests, result.report, red.report, baseline)

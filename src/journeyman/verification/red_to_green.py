@@ -31,9 +31,13 @@ class RedToGreen:
 def changed_cases(
     files: Collection[str], report: SuiteReport, baseline: SuiteReport | None
 ) -> tuple[str, ...]:
-    """The tests of a report that stand in these files, and those that the baseline does not have."""
+    """The tests of a report that stand, or may stand, in these files, and those that the baseline lacks."""
     known = baseline.by_id() if baseline else {}
-    return tuple(one.test_id for one in report.tests if file_of(one) in files or one.test_id not in known)
+    return tuple(
+        one.test_id
+        for one in report.tests
+        if one.file is None or one.file in files or one.test_id not in known
+    )
 
 
 def seconds_for(tests: Collection[str], report: SuiteReport) -> float:

@@ -5,7 +5,7 @@ listed and does not decide. Where single tests cannot be told apart, a check tha
 nothing either way. Linters and type checks are reported and do not decide.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from journeyman.environments.plan import CheckOutcome
@@ -66,6 +66,32 @@ def against_base(head: CheckResult, base: CheckResult | None, task: str = "") ->
     return _was_failing(head, base)
 
 
+def without_lost_tests(head: CheckResult, changed: Collection[str]) -> CheckResult:
+    """The result, unless tests of files that the change did not touch ran on the base and not on the head.
+
+    Code under test that ends its process early, or hides tests from the runner, must not pass by that. Fewer
+    cases of a test that still runs are honest: many are generated from what the project holds.
+    """
+    base = head.base.report if head.base else None
+    if base is None or head.report is None or head.comparison is None or head.outcome not in _GOOD:
+        return head
+    removed, running = set(head.comparison.removed), {_function(one.test_id) for one in head.report.tests}
+    lost = [
+        one.test_id
+        for one in base.tests
+        if one.test_id in removed
+        and one.outcome != "skipped"
+        and _function(one.test_id) not in running
+        and one.file is not None
+        and one.file not in changed
+    ]
+    if not lost:
+        return head
+    tests = "1 test" if len(lost) == 1 else f"{len(lost)} tests"
+    summary = f"{tests} of files that the change does not touch ran on the base and not now: {lost[0]}"
+    return replace(head, outcome="unavailable", summary=summary)
+
+
 def after_reruns(result: CheckResult, passed_again: Iterable[str]) -> CheckResult:
     """The result after some of its new failures passed in another run on the same files."""
     if result.comparison is None:
@@ -101,6 +127,11 @@ def _by_tests(head: CheckResult, base: CheckResult, comparison: Comparison) -> C
         return replace(head, outcome=outcome, summary=_in_words(head, comparison))
     # It failed by something else than a test: a threshold, a linter before the tests, a crash.
     return _was_failing(head, base)
+
+
+def _function(test_id: str) -> str:
+    """A test without its parameters."""
+    return test_id.partition("[")[0]
 
 
 def _was_failing(head: CheckResult, base: CheckResult) -> CheckResult:

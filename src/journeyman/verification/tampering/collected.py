@@ -21,7 +21,10 @@ def find_uncollected(
     if not base or not head:
         return
     before, after = Counter(map(_function, base)), Counter(map(_function, head))
-    gone = [one for one in before if one not in after and not _is_known(one, known)]
+    moved = {_name(one) for one in after if one not in before}
+    gone = [
+        one for one in before if one not in after and _name(one) not in moved and not _is_known(one, known)
+    ]
     for one in gone[:_SHOWN]:
         yield _finding(one, f"The test {as_code(one)} ran on the base and is not run on the head.")
     if len(gone) > _SHOWN:
@@ -41,10 +44,14 @@ def find_uncollected(
 
 def _is_known(test: str, known: Collection[tuple[str, str]]) -> bool:
     """Runners that do not name the file of a test are believed by its name alone."""
-    name, path = re.split(r"::| > |/|\.", test)[-1], _path(test)
+    name, path = _name(test), _path(test)
     if (path, name) in known:
         return True
     return not re.search(r"\.\w+$", path) and any(name == other for _, other in known)
+
+
+def _name(test: str) -> str:
+    return re.split(r"::| > |/|\.", test)[-1]
 
 
 def _finding(test: str, detail: str) -> TamperFinding:
