@@ -250,6 +250,8 @@ class Settings(BaseModel):
     """Days that the durable engine's own records of a round are kept after its end."""
     keep_answers_days: float = Field(default=7, ge=0, alias="JOURNEYMAN_KEEP_ANSWERS_DAYS")
     """Days that answers to requests with an Idempotency-Key are remembered."""
+    keep_baselines_days: float = Field(default=30, ge=0, alias="JOURNEYMAN_KEEP_BASELINES_DAYS")
+    """Days that results of checks on base commits are kept; later they are measured again."""
 
     log_format: Literal["auto", "console", "json"] = Field(default="auto", alias="JOURNEYMAN_LOG_FORMAT")
     """The server's own log: `auto` is pretty on a terminal and JSON lines elsewhere."""

@@ -1,6 +1,7 @@
 """Baselines and flaky tests on SQLite and PostgreSQL."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -26,9 +27,15 @@ async def test_a_baseline_is_found_by_its_key_and_the_later_one_stays(orders: Wo
 
 async def test_old_baselines_are_forgotten(orders: WorkOrders) -> None:
     await orders.baselines.save("a", URL, b"result")
-    await orders.baselines.forget_older(days=1)
+    now = datetime.now(UTC)
+    earlier, later = now - timedelta(days=1), now + timedelta(days=1)
+    assert (await orders.baselines.count_before(earlier), await orders.baselines.count_before(later)) == (
+        0,
+        1,
+    )
+    await orders.baselines.forget_before(earlier)
     assert await orders.baselines.find(["a"])
-    await orders.baselines.forget_older(days=-1)
+    await orders.baselines.forget_before(later)
     assert not await orders.baselines.find(["a"])
 
 

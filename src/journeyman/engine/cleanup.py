@@ -111,6 +111,9 @@ async def _chores_of_stores(orders: WorkOrders, settings: Settings, now: datetim
     before = now - timedelta(days=settings.keep_answers_days)
     if count := await requests.count_before(before):
         yield _Chore(f"{count} answers under an Idempotency-Key", partial(requests.forget_before, before))
+    before = now - timedelta(days=settings.keep_baselines_days)
+    if count := await orders.baselines.count_before(before):
+        yield _Chore(f"{count} results on base commits", partial(orders.baselines.forget_before, before))
     before = now - timedelta(days=settings.keep_engine_rows_days)
     if ids := await forgettable_rows(before, await orders.unfinished()):
         yield _Chore(f"engine rows of {len(ids)} rounds", partial(forget_rows, ids))

@@ -1,9 +1,9 @@
 """Results of checks on base commits, kept for all orders that start from the same files."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from journeyman.database import upserting
 from journeyman.work_orders.store.transactions import Transactions
@@ -38,8 +38,13 @@ class Baselines:
                 row,
             )
 
-    async def forget_older(self, days: float) -> None:
-        """Remove results that were measured so long ago."""
-        before = datetime.now(UTC) - timedelta(days=days)
+    async def count_before(self, before: datetime) -> int:
+        query = select(func.count()).select_from(table).where(table.c.created_at < before)
+        async with self._transactions.reading() as connection:
+            found: int = (await connection.execute(query)).scalar()
+        return found
+
+    async def forget_before(self, before: datetime) -> None:
+        """Remove results that were measured earlier: they are measured again when they are needed."""
         async with self._transactions.writing() as writing:
             await writing.execute(delete(table).where(table.c.created_at < before))
