@@ -371,3 +371,18 @@ it("a line beyond the text selects nothing and does not fail", () => {
   expect(area.selectionStart).toBeGreaterThanOrEqual(0);
   goToLine(null, 1);
 });
+
+it("a flaky test is listed, and a person lets it count", async () => {
+  const flaky = "/api/repositories/rp-00000000/flaky-tests";
+  const test = { test_digest: "d1", test_id: "t.py::a", times_seen: 3, is_trusted: false, last_seen_at: "" };
+  const { asked } = renderWith(<OneRepository id="rp-00000000" />, {
+    [`GET ${PATH}`]: answer(null),
+    [`GET ${flaky}`]: { repository_id: "rp-00000000", flaky_tests: [test] },
+    [`PUT ${flaky}/d1`]: { ...test, is_trusted: true },
+  });
+  expect(await screen.findByText("seen 3 times")).toBeTruthy();
+  await userEvent.setup().click(screen.getByRole("button", { name: /Let it count.*t\.py::a/ }));
+  await waitFor(() =>
+    expect(asked).toContainEqual({ method: "PUT", path: `${flaky}/d1`, body: { is_trusted: true } }),
+  );
+});

@@ -12,6 +12,7 @@ export const keys = {
   orders: ["orders"] as const,
   repositories: ["repositories"] as const,
   environment: (id: string) => ["repositories", id] as const,
+  flakyTests: (id: string) => ["repositories", id, "flaky-tests"] as const,
   part: (id: string, part: string) => ["order", id, part] as const,
   transcript: (id: string) => ["order", id, "transcript"] as const,
 };
@@ -159,6 +160,15 @@ export const repositoriesQuery = queryOptions({
   queryFn: () => unwrap(api.GET("/api/repositories", { params: { query: { limit: 200 } } })),
   refetchInterval: 2 * LIST_MS,
 });
+
+export const flakyTestsQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.flakyTests(id),
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/repositories/{repository_id}/flaky-tests", { params: { path: { repository_id: id } } }),
+      ),
+  });
 
 export const environmentQuery = (id: string) =>
   queryOptions({

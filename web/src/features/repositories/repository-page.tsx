@@ -16,6 +16,7 @@ import { ChecksTable } from "./checks-table";
 import { DefinitionEditor } from "./definition-editor";
 import { EnvironmentFacts } from "./environment-facts";
 import { Findings } from "./findings";
+import { FlakyTests } from "./flaky-tests";
 import { StatePill, stateDetail } from "./state";
 import { type EnvironmentActions, isOfEditor, useEnvironment } from "./use-environment";
 
@@ -70,6 +71,7 @@ function Shown({ answer }: { answer: RepositoryEnvironment }) {
         {checking && repository.check_order_id && <CheckProgress id={repository.check_order_id} />}
         {report && <Findings report={report} actions={actions} disabled={checking} />}
         {report && report.checks.length > 0 && <ChecksTable checks={report.checks} />}
+        <FlakyTests id={repository.repository_id} />
         {report && <EnvironmentFacts answer={answer} />}
         <DefinitionEditor answer={answer} actions={actions} disabled={checking} />
       </div>
