@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from journeyman import telemetry
 from journeyman.engine.attempt import Attempt
 from journeyman.engine.resources import WorkerResources
-from journeyman.errors import JourneymanError
 from journeyman.steps.baseline import measure_base
 from journeyman.workflows.schema import Workflow
 
@@ -30,20 +29,17 @@ async def baseline_beside(
         yield
     finally:
         measuring.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await measuring
+        [ended] = await asyncio.gather(measuring, return_exceptions=True)
+        if isinstance(ended, Exception):
+            telemetry.logger().info(
+                "baseline_not_measured", agent_work_order_id=attempt.order_id, error=str(ended)
+            )
 
 
 async def _measure(resources: WorkerResources, attempt: Attempt) -> None:
-    try:
-        order = await resources.orders.get(attempt.order_id)
-        workspace = await resources.workspaces.open(order)
-        sandboxes = resources.step_contexts.sandboxes_of(order, workspace, _STEP)
-        planned = await sandboxes.environment.planned()
-        # Of several packages only those count that the change will touch.
-        checks = [check for check in planned.environment.checks if not check.covers]
-        await measure_base(sandboxes, checks)
-    except (JourneymanError, OSError) as error:
-        telemetry.logger().info(
-            "baseline_not_measured", agent_work_order_id=attempt.order_id, error=str(error)
-        )
+    order = await resources.orders.get(attempt.order_id)
+    workspace = await resources.workspaces.open(order)
+    sandboxes = resources.step_contexts.sandboxes_of(order, workspace, _STEP)
+    planned = await sandboxes.environment.planned()
+    # Of several packages only those count that the change will touch.
+    await measure_base(sandboxes, [check for check in planned.environment.checks if not check.covers])
