@@ -32,6 +32,8 @@ async def run_round(resources: WorkerResources, attempt: Attempt, workflow: Work
         return "over already"
     if (because := what_pauses([beginning])) is not None:
         return await suspend_round(resources, attempt.order_id, "paused", because)
+    if beginning.status != "completed":
+        return await _end(resources, attempt.order_id, workflow, beginning, {})
     async with baseline_beside(resources, attempt, workflow):
         return await _perform_moves(resources, attempt, workflow, beginning)
 
@@ -42,24 +44,21 @@ async def _perform_moves(
     """Do what may happen next, until nothing may happen any more."""
     orders, order_id = resources.orders, attempt.order_id
     done: dict[str, Done] = {}
-    if beginning.status == "completed":
-        waiting: set[str] = set()
-        while moves := next_moves(workflow, done, beginning.output):
-            names = [move.step.name for move in moves]
-            if waiting.issuperset(names):
-                return await _await_decisions(resources, order_id, waiting)
-            siblings = Siblings(names)
-            ends = await asyncio.gather(
-                *(_perform(resources, order_id, move, done, siblings) for move in moves)
-            )
-            if (because := what_pauses(ends)) is not None:
-                return await suspend_round(resources, order_id, "paused", because)
-            ended = dict(zip(names, ends, strict=True))
-            waiting = {name for name, end in ended.items() if end.status == "awaiting_approval"}
-            done |= {name: end for name, end in ended.items() if name not in waiting}
-            if again := to_repeat(workflow, done):
-                await retry_until_stored(lambda: orders.steps.reopen(order_id, attempt.round, again))
-                done = {name: end for name, end in done.items() if name not in again}
+    waiting: set[str] = set()
+    while moves := next_moves(workflow, done, beginning.output):
+        names = [move.step.name for move in moves]
+        if waiting.issuperset(names):
+            return await _await_decisions(resources, order_id, waiting)
+        siblings = Siblings(names)
+        ends = await asyncio.gather(*(_perform(resources, order_id, move, done, siblings) for move in moves))
+        if (because := what_pauses(ends)) is not None:
+            return await suspend_round(resources, order_id, "paused", because)
+        ended = dict(zip(names, ends, strict=True))
+        waiting = {name for name, end in ended.items() if end.status == "awaiting_approval"}
+        done |= {name: end for name, end in ended.items() if name not in waiting}
+        if again := to_repeat(workflow, done):
+            await retry_until_stored(lambda: orders.steps.reopen(order_id, attempt.round, again))
+            done = {name: end for name, end in done.items() if name not in again}
     return await _end(resources, order_id, workflow, beginning, done)
 
 
