@@ -65,7 +65,7 @@ def stored(*events: Event) -> list[StoredEvent]:
     ]
 
 
-PAUSING = ("budget", "quota", "environment", "transient", "rate_limited")
+PAUSING = ("budget", "quota", "environment", "approval", "transient", "rate_limited")
 
 
 @pytest.mark.parametrize("category", get_args(Category))
