@@ -191,7 +191,7 @@ PROJECTS = (
         install="cmake -S . -B $HOME/build && cmake --build $HOME/build -j2",
         test="ctest --test-dir $HOME/build",
         needs=("cmake",),
-        minutes=20,
+        minutes=40,
     ),
     FieldProject(
         name="antirez/sds",
@@ -206,7 +206,7 @@ PROJECTS = (
         ecosystem="C, make",
         test="make check",
         needs=("make",),
-        minutes=20,
+        minutes=40,
     ),
     FieldProject(
         name="benhoyt/inih",
