@@ -81,7 +81,7 @@ def _reason(project: FieldProject, ours: Result, hand: Result, same: bool) -> st
     """Nothing where both passed; both sides where they differ."""
     if not same:
         return f"{ours.detail} // {hand.detail}"
-    if ours.outcome == "passed":
+    if ours.outcome == hand.outcome == "passed":
         return ""
     if project.flaky:
         return f"{project.flaky} tests pass only sometimes, by hand too"

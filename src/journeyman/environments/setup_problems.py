@@ -112,8 +112,8 @@ _SIGNS = (
         r"|EAI_AGAIN|temporary failure in name resolution|could not resolve host|IncompleteRead"
         r"|unexpected (?:eof|end of file)|remote end closed|\b50[0234]\b.{0,40}(?:error|gateway|unavailable)"
         r"|tunnel connection failed|proxyerror|proxy (?:error|authentication)|integrity checksum failed"
-        r"|journeyman: \S+ cannot be reached|EINTEGRITY|socket hang up|network is unreachable|dial tcp"
-        r"|failed to download",
+        r"|journeyman: \S+ cannot be reached"
+        r"|EINTEGRITY|socket hang up|network is unreachable|dial tcp|failed to download",
         "a package registry could not be reached, or its answer broke off",
         "Try again; if it stays so, look whether this machine reaches the registry.",
     ),
