@@ -68,3 +68,7 @@ def test_a_slow_test_gets_more_time_on_the_old_code() -> None:
     report = SuiteReport(runner="pytest", is_complete=True, tests=(slow,))
     assert seconds_for(["t"], report) > 5 * 20.0
     assert 10 < seconds_for(["other"], report) < 20
+
+
+def test_a_test_that_is_skipped_shows_nothing_either_way() -> None:
+    assert red_to_green(ids("a"), suite(a="skipped"), suite(a="skipped"), suite(a="passed")) == ()

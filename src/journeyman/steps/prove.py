@@ -19,10 +19,12 @@ from journeyman.steps.context import StepContext
 from journeyman.steps.flakes import rerun_new_failures
 from journeyman.verification.choose import choose_checks
 from journeyman.verification.own_code import CodeUnderTest, code_under_test
+from journeyman.verification.per_test import CaseResult
 from journeyman.verification.red_to_green import (
     RedToGreen,
     broken_old_tests,
     changed_cases,
+    file_of,
     red_to_green,
     seconds_for,
 )
@@ -30,7 +32,7 @@ from journeyman.verification.reports.collect import can_select
 from journeyman.verification.run import CheckResult, run_checks
 from journeyman.verification.tampering.apart import find_tampering_apart
 from journeyman.verification.tampering.changed_file import ChangedFile
-from journeyman.verification.tampering.findings import TamperFinding
+from journeyman.verification.tampering.findings import TamperFinding, as_code
 from journeyman.verification.tampering.gather import gather_changes
 from journeyman.verification.test_files import is_test_file
 from journeyman.verification.trust_roots import restored_files, settle
@@ -174,7 +176,7 @@ async def _square(
     on_old = await commit_with(mirror, base_sha, taken={plan.commit_sha: plan.test_files})
     on_new = await commit_with(mirror, plan.commit_sha, taken={base_sha: plan.test_files})
     proofs: list[RedToGreen] = []
-    broken: list[str] = []
+    broken: list[TamperFinding] = []
     for check, result in reported:
         before = plan.base.get(check.name)
         baseline = before.report if before else None
@@ -188,8 +190,9 @@ async def _square(
         old = changed_cases(plan.test_files, baseline, baseline)[:_MOST_TESTS] if baseline else ()
         if old and baseline is not None:
             again = await _run_some(context, plan, on_new, check, old, seconds_for(old, baseline))
-            broken += broken_old_tests(baseline, again.report) if again.report else ()
-    return tuple(proofs), tuple(_broken(test) for test in broken)
+            failing = broken_old_tests(baseline, again.report) if again.report else ()
+            broken += [_broken(baseline.by_id()[test]) for test in failing]
+    return tuple(proofs), tuple(broken)
 
 
 async def _run_some(
@@ -203,12 +206,12 @@ async def _run_some(
         return result
 
 
-def _broken(test: str) -> TamperFinding:
+def _broken(case: CaseResult) -> TamperFinding:
     return TamperFinding(
         kind="old_test_fails",
-        path=test.partition("::")[0],
+        path=file_of(case),
         lines=None,
-        detail=f"{test} as it was before the change fails on the new code",
+        detail=f"The test {as_code(case.test_id)}, as it was before the change, fails on the new code.",
         severity="notice",
     )
 

@@ -57,7 +57,8 @@ def red_to_green(
     found = []
     for test in sorted(tests):
         on_base: BaseOutcome = before[test].outcome if test in before else "not_run"
-        if test in after and (on_base != "passed" or test not in known):
+        runs = test in after and after[test].outcome != "skipped"
+        if runs and (on_base != "passed" or test not in known):
             found.append(RedToGreen(test=test, on_base=on_base, on_head=after[test].outcome))
     return tuple(found)
 
