@@ -112,3 +112,9 @@ async def test_only_the_tests_that_are_asked_for_run_and_none_too_long(tmp_path:
     )
     assert outcomes(result) == {wanted[0]: "failed"}
     assert "longer than 0.2 s" in case(result, "slow").message
+
+
+async def test_the_traceback_of_a_failure_ends_in_the_test_and_not_in_the_report(tmp_path: Path) -> None:
+    result = await checked(tmp_path, {"calc.py": CALC, "test_calc.py": SUITE}, "python3 -m unittest")
+    assert "self.assertEqual(add(1, 2), 4)" in result.output
+    assert "journeyman" not in result.output

@@ -14,6 +14,8 @@ import unittest
 from types import FrameType
 from typing import Any, Callable, Iterator  # noqa: UP035 - also for older versions of Python
 
+__unittest = True
+"""Leaves the frames of this file out of tracebacks: `unittest` would end them here otherwise."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _open, _write, _close, _getpid = os.open, os.write, os.close, os.getpid
 
