@@ -271,5 +271,5 @@ def _base_of(directory: Path) -> str:
     """The name of the base that a workspace is an overlay on; empty for a full checkout."""
     try:
         return (directory / "base").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
