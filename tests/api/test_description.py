@@ -15,6 +15,7 @@ from tests.api.parts import ORDERS, Api
 PATH_VALUES = {
     "agent_work_order_id": "wo-00000000",
     "repository_id": "rp-00000000",
+    "test_digest": "0" * 64,
     "job_id": "wo-00000000",
     "number": "1",
     "step": "build",
