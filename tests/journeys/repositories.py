@@ -15,7 +15,13 @@ class Adding(unittest.TestCase):
     def test_adds(self):
         self.assertEqual(add(2, 3), 5)
 """
-NEVER = TESTS + "\n    def test_never(self):\n        self.fail('this can never pass')\n"
+NEVER = """import unittest
+
+
+class NeverTest(unittest.TestCase):
+    def test_never(self):
+        self.fail('this can never pass')
+"""
 
 
 def git(repository: Path, *arguments: str) -> str:
