@@ -4,8 +4,8 @@ from journeyman.engine.resources import WorkerResources
 from journeyman.environments.setup_problems import SetupProblem
 from journeyman.errors import EnvironmentIncomplete
 from journeyman.events import log
-from journeyman.events.types import AgentWorkOrderPaused
 from journeyman.git.mirror import Mirror
+from journeyman.work_orders.lifecycle import was_asked
 from journeyman.work_orders.repository_record import ENVIRONMENT_CHECK, ENVIRONMENT_FILE
 
 
@@ -25,8 +25,8 @@ async def prepare_environment(resources: WorkerResources, order_id: str, mirror:
     if ready.problem is None or resources.settings.environment_problems != "ask":
         return
     message = _question(ready.problem)
-    stored = [one.event for one in await log.read_all(orders.database, order_id)]
-    if any(isinstance(event, AgentWorkOrderPaused) and event.reason == message for event in stored):
+    stored = await log.read_all(orders.database, order_id)
+    if was_asked(message, (one.event for one in stored)):
         return
     raise EnvironmentIncomplete(
         message,

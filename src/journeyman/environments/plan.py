@@ -11,7 +11,8 @@ from typing import Literal
 CheckKind = Literal["build", "test", "lint", "types"]
 CheckOutcome = Literal["passed", "failed", "environment", "timed_out", "flaky", "unavailable"]
 """`environment`: it could not be run, or not to its end, for want of something. `unavailable`: there was
-nothing to run. `flaky` is for a later version."""
+nothing to run. `flaky`: what failed passed
+when it was run again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,15 +27,20 @@ async def measure_base(sandboxes: OrderSandboxes, checks: Sequence[Check]) -> Ma
     async with lock:
         keys = await _keys(sandboxes, checks)
         stored = await sandboxes.orders.baselines.find(keys.values())
-        known = {one.name: unpack(one, stored[keys[one.name]]) for one in checks if keys[one.name] in stored}
+        known = {
+            one.name: await asyncio.to_thread(unpack, one, stored[keys[one.name]])
+            for one in checks
+            if keys[one.name] in stored
+        }
         missing = [one for one in checks if one.name not in known]
         if not missing:
             return known
         measured = await _run(sandboxes, missing)
         for check, result in zip(missing, measured, strict=True):
             if is_kept(result):
+                packed = await asyncio.to_thread(pack, result)
                 await sandboxes.orders.baselines.save(
-                    keys[check.name], sandboxes.order.repository_url, pack(result)
+                    keys[check.name], sandboxes.order.repository_url, packed
                 )
         return {**known, **{one.name: result for one, result in zip(missing, measured, strict=True)}}
 

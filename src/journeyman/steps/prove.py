@@ -101,7 +101,7 @@ async def _plan(context: StepContext, commit_sha: str) -> _Plan:
 
 
 async def _check_head(context: StepContext, plan: _Plan) -> list[CheckResult]:
-    """The results on the commit, with its flaky tests told from those that fail."""
+    """The results on the commit, with its flaky tests kept apart from those that fail."""
     repository = await context.orders.repositories.find(context.order.repository_url)
     known = await context.orders.flaky_tests.of_repository(repository.repository_id) if repository else []
     trusted = {one.test_id for one in known if one.is_trusted}

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from pydantic import BaseModel
 
 from journeyman.agents.roles import ROLES, fixing_prompt
-from journeyman.errors import ApprovalNeeded, EnvironmentIncomplete, JourneymanError
+from journeyman.errors import ApprovalNeeded, EnvironmentIncomplete
 from journeyman.events import log
-from journeyman.events.types import AgentNotice, AgentWorkOrderPaused, Event
+from journeyman.events.types import AgentNotice, Event
 from journeyman.steps.agent_session import finished_turn
 from journeyman.steps.attest import keep_evidence, verification_of
 from journeyman.steps.context import StepContext
@@ -27,6 +27,7 @@ from journeyman.verification.records import EVIDENCE_FILE, RESULTS_FILE, summary
 from journeyman.verification.run import CheckResult
 from journeyman.verification.tampering.findings import TamperFinding
 from journeyman.verification.verdict import Verdict
+from journeyman.work_orders.lifecycle import was_asked
 from journeyman.work_orders.order import Evidence, Verification
 
 _SAME_FAILURES = 3
@@ -98,7 +99,7 @@ def what_to_ask(verdict: Verdict, events: Iterable[Event]) -> EnvironmentIncompl
         "the checks could not be run: " + "; ".join(fault.what for fault in verdict.faults),
         hint=" ".join([*hint, "Then resume the order; resumed as it is, it goes on unverified."]),
     )
-    return None if _was_asked(question, events) else question
+    return None if was_asked(question.message, events) else question
 
 
 def what_to_approve(findings: Iterable[TamperFinding], events: Iterable[Event]) -> ApprovalNeeded | None:
@@ -111,14 +112,7 @@ def what_to_approve(findings: Iterable[TamperFinding], events: Iterable[Event]) 
         f"the change touches what judges it: {'; '.join(found[:_MOST_NAMED])}{more}",
         hint="Look at these lines. Resume the order to accept them, or send a prompt that says what to undo.",
     )
-    return None if _was_asked(question, events) else question
-
-
-def _was_asked(question: JourneymanError, events: Iterable[Event]) -> bool:
-    """Each question is asked once: a person who resumes the order as it is wants it to go on."""
-    return any(
-        isinstance(event, AgentWorkOrderPaused) and event.reason == question.message for event in events
-    )
+    return None if was_asked(question.message, events) else question
 
 
 async def _ask(context: StepContext, proof: Proof) -> None:

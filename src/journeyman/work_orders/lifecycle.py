@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from journeyman.errors import Category, Conflict
-from journeyman.events.types import Phase
+from journeyman.events.types import AgentWorkOrderPaused, Event, Phase
 from journeyman.work_orders.order import (
     FINISHED,
     PREPARE,
@@ -183,3 +183,11 @@ def conclude(ends: Iterable[StepEnd]) -> Conclusion:
         why = verdicts[-1].error_message or "the checks did not pass"
         return Conclusion("failed", "failed", why, "verification", _CHECKS_FAILED)
     return Conclusion("completed", verification)
+
+
+def was_asked(question: str, events: Iterable[Event]) -> bool:
+    """Whether the order paused with this question before.
+
+    Each is asked once: a person who resumes the order as it is wants it to go on.
+    """
+    return any(isinstance(event, AgentWorkOrderPaused) and event.reason == question for event in events)
